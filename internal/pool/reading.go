@@ -1,0 +1,145 @@
+package pool
+
+import (
+	"time"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
+)
+
+// A Query says what a run wants to know from AWS.
+type Query struct {
+	// Identity is who asks.
+	Identity Identity
+	// Region to ask in, for example us-east-1.
+	Region string
+	// GroupName is the Auto Scaling group to read with its members. Empty when no group was composed yet.
+	GroupName string
+	// Image to look up. Nil when the image is pinned.
+	Image *ImageQuery
+	// Refresh asks for the group's newest instance refresh.
+	Refresh bool
+	// MaxAge is how old a cached answer may be.
+	MaxAge time.Duration
+}
+
+// An Identity is who reads AWS.
+type Identity struct {
+	// Source of the first credentials.
+	Source v1beta1.Identity
+	// SharedCredentials is a shared-credentials INI, for IdentitySecret. It is a secret: never print it.
+	SharedCredentials []byte
+	// AssumeRoleChain is assumed in order, on top of the source.
+	AssumeRoleChain []v1beta1.AssumeRole
+}
+
+// An ImageQuery looks for the newest image that matches.
+type ImageQuery struct {
+	// Owner is the account that owns the image, or an alias such as amazon.
+	Owner string
+	// Name is the filter on the image's name; it may hold * and ?.
+	Name string
+	// Architecture is x86_64 or arm64.
+	Architecture string
+}
+
+// A Reading is what AWS says, part by part. The zero Reading says that nothing was read.
+type Reading struct {
+	// Group by name. A nil value that was read says that AWS has no such group.
+	Group Read[*Group]
+	// Instances tagged with the group's name that are pending, running, stopping or stopped.
+	Instances Read[[]Instance]
+	// Image is the newest that matches. A nil value that was read says that none does.
+	Image Read[*Image]
+	// Refresh is the group's newest instance refresh. A nil value that was read says that there was never one.
+	Refresh Read[*Refresh]
+}
+
+// A Read is one part of a Reading: not asked for, known, or failed.
+type Read[T any] struct {
+	// Asked says that a read was wanted.
+	Asked bool
+	// Value that AWS returned. Only meaningful when Known.
+	Value T
+	// Err is why the read failed, nil when it did not.
+	Err *ReadError
+}
+
+// Known says that the read was made and is whole.
+func (r Read[T]) Known() bool { return r.Asked && r.Err == nil }
+
+// Failed says that the read was wanted and its answer cannot be trusted.
+func (r Read[T]) Failed() bool { return r.Asked && r.Err != nil }
+
+// A ReadReason is why a read of AWS failed, in PascalCase.
+type ReadReason string
+
+// Why a read of AWS failed.
+const (
+	ReadThrottled          ReadReason = "Throttled"
+	ReadAccessDenied       ReadReason = "AccessDenied"
+	ReadCredentialsInvalid ReadReason = "CredentialsInvalid" //nolint:gosec // A reason, not a credential.
+	ReadTimedOut           ReadReason = "TimedOut"
+	ReadClockSkewed        ReadReason = "ClockSkewed"
+	ReadPartial            ReadReason = "PartialRead"
+	ReadFailed             ReadReason = "ReadFailed"
+)
+
+// A ReadError is a failed read, fit to be shown: it holds no credential, no token and no request id, so that the
+// same failure reads the same in every run.
+type ReadError struct {
+	Reason  ReadReason
+	Message string
+}
+
+// A Group is an Auto Scaling group as AWS describes it.
+type Group struct {
+	ARN              string
+	Name             string
+	DesiredCapacity  int32
+	MinSize          int32
+	MaxSize          int32
+	LaunchTemplateID string
+	// Deleting says that a deletion of the group is under way.
+	Deleting bool
+	Members  []GroupMember
+}
+
+// A GroupMember is an instance as its Auto Scaling group lists it.
+type GroupMember struct {
+	InstanceID string
+	Zone       string
+	// LifecycleState as Auto Scaling spells it, for example InService or Terminating:Wait.
+	LifecycleState string
+	// HealthStatus is Healthy or Unhealthy.
+	HealthStatus          string
+	LaunchTemplateID      string
+	LaunchTemplateVersion string
+	ProtectedFromScaleIn  bool
+}
+
+// An Instance is a member as EC2 describes it.
+type Instance struct {
+	ID   string
+	Zone string
+	// State is pending, running, stopping or stopped.
+	State string
+	// InternalIPs are the private addresses of the primary network interface, IPv4 before IPv6.
+	InternalIPs []string
+}
+
+// An Image is an AMI.
+type Image struct {
+	ID   string
+	Name string
+}
+
+// A Refresh is an instance refresh of a group.
+type Refresh struct {
+	ID string
+	// Status as Auto Scaling spells it, for example InProgress.
+	Status             string
+	StatusReason       string
+	PercentageComplete int32
+	// InstancesToUpdate is how many instances the refresh still has to replace.
+	InstancesToUpdate int32
+}
