@@ -1,0 +1,111 @@
+# function-aws-machinepool: `make help` lists what there is.
+#
+# Only Go, git and make are needed. Tools are pinned in modules of their own
+# under tools/ and built once, from source, into $(CACHE)/bin.
+
+# Where built things go. Point it elsewhere to share tools between checkouts.
+CACHE := $(abspath $(or $(MACHINEPOOL_CACHE),.cache))
+BIN   := $(CACHE)/bin
+
+# What a command may be given on the command line.
+GO         ?= go
+TESTFLAGS  ?=
+FUZZTIME   ?= 60s
+BENCHFLAGS ?= -benchtime=1s
+VERSION    ?= v0.0.0-$(shell git describe --always --dirty 2>/dev/null || echo unknown)
+ARCHS      ?= $(shell $(GO) env GOARCH)
+
+CROSSPLANE_CLI  := $(BIN)/crossplane-cli
+CROSSPLANE_CORE := $(BIN)/crossplane-core
+CONTROLLER_GEN  := $(BIN)/controller-gen
+GOLANGCI_LINT   := $(BIN)/golangci-lint
+PACKAGER        := $(BIN)/packager
+FUNCTION        := $(BIN)/function
+
+SHELL_SCRIPTS = $(shell git ls-files --cached --others --exclude-standard '*.sh' .ci/run)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+##@ See it
+
+.PHONY: help
+help: ## Show this help
+	@echo 'A Crossplane function that turns a MachinePool into an AWS Auto Scaling group.'
+	@echo 'Start with `make render`: it shows what the function makes of each example.'
+	@awk 'BEGIN {FS = ":.*## "} \
+	  /^##@ / {printf "\n%s\n", substr($$0, 5)} \
+	  /^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: render
+render: function $(CROSSPLANE_CLI) $(CROSSPLANE_CORE) ## Render example/ with the real Crossplane, no Docker (UPDATE=1 accepts changes)
+	@$(GO) run ./test/render -function $(FUNCTION) -cli $(CROSSPLANE_CLI) -core $(CROSSPLANE_CORE) \
+	  -out $(CACHE)/render $(if $(UPDATE),-update)
+
+##@ Change it
+
+.PHONY: test
+test: ## Run every Go test (TESTFLAGS="-race -run Name")
+	$(GO) test $(TESTFLAGS) ./...
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) ## Lint the Go code, and the shell scripts if shellcheck is installed
+	$(GOLANGCI_LINT) run ./...
+	@if command -v shellcheck >/dev/null; then \
+	  echo 'shellcheck $(SHELL_SCRIPTS)'; shellcheck $(SHELL_SCRIPTS); \
+	else \
+	  echo 'lint: shellcheck is not installed, so shell scripts were not checked.'; \
+	fi
+
+.PHONY: fuzz
+fuzz: ## Fuzz each fuzz target for FUZZTIME (60s)
+	@set -e; targets=$$(git grep --untracked -hoE '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | sed 's/^func //' | sort -u); \
+	if [ -z "$$targets" ]; then echo 'fuzz: no fuzz target found'; exit 1; fi; \
+	for target in $$targets; do \
+	  for file in $$(git grep --untracked -lE "^func $$target\(" -- '*_test.go'); do \
+	    echo "fuzzing $$target in ./$$(dirname $$file) for $(FUZZTIME)"; \
+	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "./$$(dirname $$file)"; \
+	  done; \
+	done
+
+##@ Ship it
+
+.PHONY: package
+package: $(CROSSPLANE_CLI) $(PACKAGER) ## Build both Crossplane packages, no Docker (ARCHS="amd64 arm64" VERSION=v1.2.3)
+	@$(PACKAGER) -cli $(CROSSPLANE_CLI) -out $(CACHE)/package -version $(VERSION) $(ARCHS)
+
+.PHONY: verify
+verify: lint test render package ## Everything before a pull request: lint, test, render, package
+
+##@ Tools
+
+.PHONY: tools
+tools: $(CROSSPLANE_CLI) $(CROSSPLANE_CORE) $(CONTROLLER_GEN) $(GOLANGCI_LINT) $(PACKAGER) ## Build every pinned tool now instead of on first use
+
+.PHONY: clean
+clean: ## Remove what was built, the tools included
+	rm -rf $(CACHE)
+
+# The function itself: Go decides what needs compiling.
+.PHONY: function
+function:
+	@mkdir -p $(BIN)
+	@[ -x $(FUNCTION) ] || echo 'building the function, about 2 minutes the first time ...'
+	@$(GO) build -o $(FUNCTION) .
+
+# build-tool NAME,MODULE,PACKAGE,DURATION makes $(BIN)/NAME from tools/MODULE, anew
+# when its module changes.
+define build-tool
+$(BIN)/$(1): tools/$(2)/go.mod tools/$(2)/go.sum
+	@mkdir -p $(BIN)
+	@echo 'building $(1), about $(4) the first time ...'
+	@cd tools/$(2) && $(GO) build -ldflags '-s -w' -o $$@ $(3)
+	@touch $$@
+endef
+
+$(eval $(call build-tool,crossplane-cli,crossplane-cli,github.com/crossplane/cli/v2/cmd/crossplane,3 minutes))
+$(eval $(call build-tool,crossplane-core,crossplane-core,github.com/crossplane/crossplane/v2/cmd/crossplane,2 minutes))
+$(eval $(call build-tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen,1 minute))
+$(eval $(call build-tool,golangci-lint,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint,4 minutes))
+$(eval $(call build-tool,packager,packager,.,1 minute))
+$(PACKAGER): $(wildcard tools/packager/*.go)
