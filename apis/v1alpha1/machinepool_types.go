@@ -1,16 +1,29 @@
-// Package v1alpha1 holds the MachinePool composite resource.
-// +kubebuilder:object:generate=true
-// +groupName=aws.machinepool.fn.crossplane.io
-// +versionName=v1alpha1
 package v1alpha1
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// ExportsSchema is the one schema of cluster exports that this version understands.
+const ExportsSchema = "captf.io/aws-cluster/v1"
+
 // +kubebuilder:object:root=true
+// +kubebuilder:resource:path=machinepools,scope=Namespaced,shortName=awsmp,categories={crossplane,aws}
+// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas
+// +kubebuilder:printcolumn:name="VERSION",type="string",JSONPath=".spec.kubernetesVersion",description="The Kubernetes version that is asked for."
+// +kubebuilder:printcolumn:name="DESIRED",type="integer",JSONPath=".status.replicas",description="The group's desired capacity, as last observed."
+// +kubebuilder:printcolumn:name="MEMBERS",type="integer",JSONPath=".status.readyReplicas",description="How many members run. Empty when AWS is not read."
+// +kubebuilder:printcolumn:name="HEALTH",type="string",JSONPath=".status.health.state",description="The state of the pool."
+// +kubebuilder:printcolumn:name="HEALTHY",type="boolean",JSONPath=".status.health.healthy",description="Whether the pool is as it should be."
+// +kubebuilder:printcolumn:name="ROLLOUT",type="string",JSONPath=".status.rollout.phase",description="How far a roll is."
+// +kubebuilder:printcolumn:name="IMAGE",type="string",JSONPath=".status.imageID",priority=1,description="The AMI that new instances boot."
+// +kubebuilder:printcolumn:name="GROUP",type="string",JSONPath=".status.autoscalingGroupName",priority=1,description="The Auto Scaling group."
 
 // A MachinePool is a pool of Kubernetes workers run as one AWS Auto Scaling group.
+//
+// Each field of its spec says what a change of it does. A change is made in place (no instance notices), reaches new
+// instances only (running ones keep what they booted with), rolls (every instance is replaced, the replacement
+// launched first), or moves the desired capacity (the group grows or shrinks).
 type MachinePool struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -20,108 +33,327 @@ type MachinePool struct {
 }
 
 // MachinePoolSpec is what a user wants of a pool.
+// +kubebuilder:validation:XValidation:rule="!has(self.bootstrap.format) || self.bootstrap.format != 'ignition' || !has(self.nodeLabels) || self.nodeLabels.all(k, k.matches('^([^/]+[.])?(kubernetes|k8s)[.]io/') && !k.matches('^([^/]+[.])?(kubelet|node)[.]kubernetes[.]io/') && !(k in ['beta.kubernetes.io/arch', 'beta.kubernetes.io/instance-type', 'beta.kubernetes.io/os', 'failure-domain.beta.kubernetes.io/region', 'failure-domain.beta.kubernetes.io/zone', 'kubernetes.io/arch', 'kubernetes.io/hostname', 'kubernetes.io/os', 'node.kubernetes.io/instance-type', 'topology.kubernetes.io/region', 'topology.kubernetes.io/zone']))",fieldPath=".nodeLabels",message="nodeLabels need bootstrap format cloud-config: with ignition, remove them and set the labels in the Ignition config"
 type MachinePoolSpec struct {
-	Cluster                    ClusterSource     `json:"cluster"`
-	KubernetesVersion          *string           `json:"kubernetesVersion,omitempty"`
-	Replicas                   *int32            `json:"replicas,omitempty"`
-	Autoscaling                *Autoscaling      `json:"autoscaling,omitempty"`
-	FailureDomains             []string          `json:"failureDomains,omitempty"`
-	Bootstrap                  Bootstrap         `json:"bootstrap"`
-	NodeLabels                 map[string]string `json:"nodeLabels,omitempty"`
-	InstanceType               string            `json:"instanceType,omitempty"`
-	MachineImage               MachineImage      `json:"machineImage,omitempty"`
-	RootVolume                 RootVolume        `json:"rootVolume,omitempty"`
-	Spot                       bool              `json:"spot,omitempty"`
-	PublicIP                   bool              `json:"publicIP,omitempty"`
-	SSHKeyName                 *string           `json:"sshKeyName,omitempty"`
-	AdditionalSecurityGroupIDs []string          `json:"additionalSecurityGroupIDs,omitempty"`
-	AdditionalTags             map[string]string `json:"additionalTags,omitempty"`
-	InstanceMetadataHopLimit   int32             `json:"instanceMetadataHopLimit,omitempty"`
-	Rollout                    Rollout           `json:"rollout,omitempty"`
-	LifecycleHooks             []LifecycleHook   `json:"lifecycleHooks,omitempty"`
+	// Cluster says where the pool's cluster-wide facts come from: region, subnets, security groups, instance profile
+	// and bootstrap bucket. A change of them is made in place or reaches new instances only; another cluster id never
+	// renames a pool that exists.
+	Cluster ClusterSource `json:"cluster"`
+
+	// KubernetesVersion of the pool, for example v1.34.1 or v1.34.1+rke2r1, taken verbatim. It chooses the image when
+	// machineImage.id is not set. A change, of the suffix too, rolls the pool.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^v?[0-9]+[.][0-9]+[.][0-9]+(-[0-9A-Za-z.-]+)?([+][0-9A-Za-z.-]+)?$')",message="must be a Kubernetes version such as v1.34.1 or v1.34.1+rke2r1"
+	KubernetesVersion *string `json:"kubernetesVersion,omitempty"`
+
+	// Replicas is how many instances the pool runs, 0 or more. A change moves the desired capacity. Without autoscaling it
+	// is the group's minimum and maximum too; with autoscaling it is only the size that the group is created with, moved
+	// into [minReplicas, maxReplicas].
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
+	Replicas *int32 `json:"replicas,omitempty"`
+
+	// Autoscaling is on when this is set: something else than replicas then moves the desired capacity. Turning it on or
+	// off is made in place; turning it off moves the desired capacity to replicas.
+	// +optional
+	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
+
+	// FailureDomains are the availability zones to run in, each one that the cluster exports; their order means nothing.
+	// Empty: the cluster's zones at the pool's first composition, which are then kept. An added zone reaches new
+	// instances only. Instances in a zone that is removed are replaced elsewhere, undrained.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	FailureDomains []string `json:"failureDomains,omitempty"`
+
+	// Bootstrap says where the data that turns an instance into a node comes from.
+	Bootstrap Bootstrap `json:"bootstrap"`
+
+	// NodeLabels are labels that the kubelet registers its node with, in Kubernetes' label syntax. Those that a kubelet may
+	// not set on its own node are left out and listed in status.droppedNodeLabels. At most 128, and they must fit into
+	// EC2's 16,384 bytes of user data with the rest of the stub. Not with Ignition. A change reaches new instances only.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=128
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$') && k.indexOf('/') <= 253)",message="a node label's key must be a name of at most 63 characters from A-Z, a-z, 0-9, -, _ and ., with an optional DNS prefix as in example.com/tier",messageExpression="self.filter(k, !(k.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$') && k.indexOf('/') <= 253))[0] + ': a node label\\'s key must be a name of at most 63 characters from A-Z, a-z, 0-9, -, _ and ., with an optional DNS prefix as in example.com/tier'"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, self[k].matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$'))",message="a node label's value must be empty or at most 63 characters from A-Z, a-z, 0-9, -, _ and ., with a letter or digit first and last",messageExpression="self.filter(k, !self[k].matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$'))[0] + ': a node label\\'s value must be empty or at most 63 characters from A-Z, a-z, 0-9, -, _ and ., with a letter or digit first and last'"
+	NodeLabels map[string]string `json:"nodeLabels,omitempty"`
+
+	// InstanceType is the EC2 instance type. A change reaches new instances only.
+	// +optional
+	// +kubebuilder:default="m6i.large"
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9-]+[.][a-z0-9-]+$')",message="must be an EC2 instance type such as m6i.large"
+	InstanceType string `json:"instanceType,omitempty"`
+
+	// MachineImage says which AMI the instances boot.
+	// +optional
+	// +kubebuilder:default={}
+	MachineImage MachineImage `json:"machineImage,omitempty"`
+
+	// RootVolume is the instances' root EBS volume. It is always encrypted. A change reaches new instances only.
+	// +optional
+	// +kubebuilder:default={}
+	RootVolume RootVolume `json:"rootVolume,omitempty"`
+
+	// Spot launches Spot Instances, with capacity rebalancing. A change reaches new instances only.
+	// +optional
+	// +kubebuilder:default=false
+	Spot bool `json:"spot,omitempty"`
+
+	// PublicIP gives instances a public IPv4 address. A change reaches new instances only.
+	// +optional
+	// +kubebuilder:default=false
+	PublicIP bool `json:"publicIP,omitempty"`
+
+	// SSHKeyName is the name of an EC2 key pair, at most 255 characters. None by default. Who reaches SSH is up to the
+	// security groups. A change reaches new instances only.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	SSHKeyName *string `json:"sshKeyName,omitempty"`
+
+	// AdditionalSecurityGroupIDs are security groups on top of the cluster's worker groups, at most 15: EC2 allows 16 on
+	// one network interface, and 5 unless your quota is raised. A change reaches new instances only.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=15
+	// +kubebuilder:validation:items:MaxLength=20
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^sg-[0-9a-f]{8}([0-9a-f]{9})?$')",message="must be a security group id such as sg-0123456789abcdef0"
+	AdditionalSecurityGroupIDs []string `json:"additionalSecurityGroupIDs,omitempty"`
+
+	// AdditionalTags are AWS tags on every resource of the pool that takes tags, at most 40. They win over the tags of the
+	// Composition and lose against the function's own. Keys have 1 to 128 characters, values at most 256: letters,
+	// numbers, spaces and + - = . _ : / @. The bootstrap object takes only as many as S3 has room for. A change is made in
+	// place on the group, and reaches new instances only.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=40
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() >= 1 && k.size() <= 128)",message="a tag's key must have 1 to 128 characters",messageExpression="self.filter(k, k.size() < 1 || k.size() > 128)[0] + ': a tag\\'s key must have 1 to 128 characters'"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[\\\\p{L}\\\\p{N}\\\\p{Z}+=._:/@-]*$'))",message="a tag's key may hold only letters, numbers, spaces and + - = . _ : / @",messageExpression="self.filter(k, !k.matches('^[\\\\p{L}\\\\p{N}\\\\p{Z}+=._:/@-]*$'))[0] + ': a tag\\'s key may hold only letters, numbers, spaces and + - = . _ : / @'"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^((?i:aws:)|captf[.]io/|kubernetes[.]io/cluster/|machinepool[.]fn[.]crossplane[.]io/)'))",message="a tag's key must not start with aws:, captf.io/, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/: these are reserved",messageExpression="self.filter(k, k.matches('^((?i:aws:)|captf[.]io/|kubernetes[.]io/cluster/|machinepool[.]fn[.]crossplane[.]io/)'))[0] + ': a tag\\'s key must not start with aws:, captf.io/, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/: these are reserved'"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, self[k].matches('^[\\\\p{L}\\\\p{N}\\\\p{Z}+=._:/@-]*$'))",message="a tag's value may hold only letters, numbers, spaces and + - = . _ : / @",messageExpression="self.filter(k, !self[k].matches('^[\\\\p{L}\\\\p{N}\\\\p{Z}+=._:/@-]*$'))[0] + ': a tag\\'s value may hold only letters, numbers, spaces and + - = . _ : / @'"
+	AdditionalTags map[string]string `json:"additionalTags,omitempty"`
+
+	// InstanceMetadataHopLimit is how many network hops an answer of the instance metadata service (IMDSv2) may make, 1 to
+	// 64. 2 lets pods without host networking reach it, and with it the instance's credentials. A change reaches new
+	// instances only.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	InstanceMetadataHopLimit int32 `json:"instanceMetadataHopLimit,omitempty"`
+
+	// Rollout steers rolls.
+	// +optional
+	// +kubebuilder:default={}
+	Rollout Rollout `json:"rollout,omitempty"`
+
+	// LifecycleHooks pause instances that launch or terminate, at most 50 (AWS's quota for a group). A change is made in
+	// place, and counts for transitions that start afterwards.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=50
+	LifecycleHooks []LifecycleHook `json:"lifecycleHooks,omitempty"`
 }
 
 // ClusterSource says where cluster-wide facts come from.
+// +kubebuilder:validation:XValidation:rule="has(self.exports) || has(self.exportsFrom)",message="set exportsFrom, exports or both: a pool takes its region, subnets and bucket from its cluster's exports"
 type ClusterSource struct {
+	// ExportsFrom names an object that publishes the exports, for example the cluster's own XR.
+	// +optional
 	ExportsFrom *ExportsReference `json:"exportsFrom,omitempty"`
-	Exports     *Exports          `json:"exports,omitempty"`
+
+	// Exports inline. They are used when exportsFrom is not set, or when it leads to {} or null.
+	// +optional
+	Exports *Exports `json:"exports,omitempty"`
 }
 
-// An ExportsReference names the object that publishes the cluster's exports.
+// An ExportsReference names the object that publishes the cluster's exports. Crossplane must be allowed to read it: grant
+// get, list and watch of its kind to Crossplane's service account.
 type ExportsReference struct {
+	// APIVersion of the object, for example example.org/v1.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[0-9][a-z0-9]*$')",message="must be an API version such as v1 or example.org/v1"
 	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Name       string `json:"name"`
-	Namespace  string `json:"namespace,omitempty"`
-	FieldPath  string `json:"fieldPath,omitempty"`
+
+	// Kind of the object, for example Cluster.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Z][A-Za-z0-9]*$')",message="must be a kind such as Cluster"
+	Kind string `json:"kind"`
+
+	// Name of the object.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// Namespace of the object. Default: the XR's. Leave it empty for a cluster-scoped object of a cluster-scoped XR.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",message="must be the name of a namespace"
+	Namespace string `json:"namespace,omitempty"`
+
+	// FieldPath of the exports in the object.
+	// +optional
+	// +kubebuilder:default="status.exports"
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	FieldPath string `json:"fieldPath,omitempty"`
 }
 
-// Exports are the cluster-wide facts of contract captf.io/aws-cluster/v1.
+// Exports are the cluster-wide facts of contract captf.io/aws-cluster/v1. The contract has more fields than a pool reads:
+// others are kept and ignored.
+// +kubebuilder:pruning:PreserveUnknownFields
 type Exports struct {
-	Schema              string                   `json:"schema,omitempty"`
-	Region              string                   `json:"region,omitempty"`
-	KubernetesClusterID string                   `json:"kubernetes_cluster_id,omitempty"`
-	FailureDomains      map[string]FailureDomain `json:"failure_domains,omitempty"`
-	SecurityGroupIDs    SecurityGroupIDs         `json:"security_group_ids,omitempty"`
-	InstanceProfiles    InstanceProfiles         `json:"instance_profiles,omitempty"`
-	BootstrapBucket     string                   `json:"bootstrap_bucket,omitempty"`
+	// Schema of the exports: captf.io/aws-cluster/v1.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self == 'captf.io/aws-cluster/v1'",message="must be captf.io/aws-cluster/v1, the one schema that is supported",messageExpression="'is ' + self + ', but must be captf.io/aws-cluster/v1, the one schema that is supported'"
+	Schema string `json:"schema,omitempty"`
+
+	// Region of the cluster, for example us-east-1.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Region string `json:"region,omitempty"`
+
+	// KubernetesClusterID is the id in the cluster's kubernetes.io/cluster/<id> tags.
+	// +optional
+	// +kubebuilder:validation:MaxLength=106
+	KubernetesClusterID string `json:"kubernetes_cluster_id,omitempty"`
+
+	// FailureDomains are the cluster's availability zones by name.
+	// +optional
+	FailureDomains map[string]FailureDomain `json:"failure_domains,omitempty"`
+
+	// SecurityGroupIDs are the cluster's security groups by role.
+	// +optional
+	SecurityGroupIDs SecurityGroupIDs `json:"security_group_ids,omitempty"`
+
+	// InstanceProfiles are the cluster's instance profiles by role.
+	// +optional
+	InstanceProfiles InstanceProfiles `json:"instance_profiles,omitempty"`
+
+	// BootstrapBucket is the S3 bucket that bootstrap data is staged in. The worker profile can read it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	BootstrapBucket string `json:"bootstrap_bucket,omitempty"`
 }
 
 // A FailureDomain is an availability zone of the cluster.
+// +kubebuilder:pruning:PreserveUnknownFields
 type FailureDomain struct {
+	// SubnetID of the zone's subnet for nodes.
+	// +optional
 	SubnetID string `json:"subnet_id,omitempty"`
 }
 
 // SecurityGroupIDs are the cluster's security groups by role.
+// +kubebuilder:pruning:PreserveUnknownFields
 type SecurityGroupIDs struct {
+	// Worker groups, put on every instance.
+	// +optional
 	Worker []string `json:"worker,omitempty"`
 }
 
 // InstanceProfiles are the cluster's instance profiles by role.
+// +kubebuilder:pruning:PreserveUnknownFields
 type InstanceProfiles struct {
+	// Worker profile's name.
+	// +optional
 	Worker string `json:"worker,omitempty"`
 }
 
 // A Scaler is what sets an autoscaled pool's desired capacity.
+// +kubebuilder:validation:Enum=Native;External
 type Scaler string
 
 // Scalers.
 const (
-	ScalerNative   Scaler = "Native"
+	// ScalerNative is a target tracking policy of Auto Scaling.
+	ScalerNative Scaler = "Native"
+	// ScalerExternal is something else, for example a schedule or a person.
 	ScalerExternal Scaler = "External"
 )
 
 // Autoscaling turns autoscaling on by its presence.
+// +kubebuilder:validation:XValidation:rule="self.minReplicas <= self.maxReplicas",fieldPath=".minReplicas",message="minReplicas must not be greater than maxReplicas"
 type Autoscaling struct {
-	MinReplicas      int32  `json:"minReplicas"`
-	MaxReplicas      int32  `json:"maxReplicas"`
-	Scaler           Scaler `json:"scaler,omitempty"`
-	TargetCPUPercent int32  `json:"targetCPUPercent,omitempty"`
+	// MinReplicas is the group's minimum, 0 or more. Raising it above the desired capacity moves that up.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
+	MinReplicas int32 `json:"minReplicas"`
+
+	// MaxReplicas is the group's maximum, at least minReplicas. Lowering it below the desired capacity moves that down.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
+	MaxReplicas int32 `json:"maxReplicas"`
+
+	// Scaler that moves the desired capacity: Native is a target tracking policy on the group's average CPU, External makes
+	// no policy. A change is made in place.
+	// +optional
+	// +kubebuilder:default=Native
+	Scaler Scaler `json:"scaler,omitempty"`
+
+	// TargetCPUPercent is the average CPU utilization that the policy holds the group at, 1 to 100 percent. Read with scaler
+	// Native only. A change is made in place; the policy then moves the desired capacity.
+	// +optional
+	// +kubebuilder:default=60
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	TargetCPUPercent int32 `json:"targetCPUPercent,omitempty"`
 }
 
 // Bootstrap says where the bootstrap data comes from.
 type Bootstrap struct {
+	// DataSecretRef names the Secret that holds the bootstrap data. New data is staged in place and reaches new instances
+	// only.
 	DataSecretRef SecretKeyReference `json:"dataSecretRef"`
-	Format        BootstrapFormat    `json:"format,omitempty"`
+
+	// Format of the bootstrap data: cloud-config or ignition. Default: what the Secret's key "format" says, else
+	// cloud-config. A change reaches new instances only.
+	// +optional
+	Format BootstrapFormat `json:"format,omitempty"`
 }
 
 // A BootstrapFormat is the format of bootstrap data.
+// +kubebuilder:validation:Enum=cloud-config;ignition
 type BootstrapFormat string
 
 // Bootstrap formats.
 const (
+	// BootstrapFormatCloudConfig is cloud-init's YAML, plain or gzip.
 	BootstrapFormatCloudConfig BootstrapFormat = "cloud-config"
-	BootstrapFormatIgnition    BootstrapFormat = "ignition"
+	// BootstrapFormatIgnition is an Ignition config, plain.
+	BootstrapFormatIgnition BootstrapFormat = "ignition"
 )
 
 // A SecretKeyReference names a key of a Secret.
 type SecretKeyReference struct {
-	Name      string `json:"name"`
+	// Name of the Secret.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="must be the name of a Secret"
+	Name string `json:"name"`
+
+	// Namespace of the Secret. Default: the XR's, or its claim's. A cluster-scoped XR without a claim must set it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",message="must be the name of a namespace"
 	Namespace string `json:"namespace,omitempty"`
-	Key       string `json:"key,omitempty"`
+
+	// Key of the Secret whose bytes are the bootstrap data.
+	// +optional
+	// +kubebuilder:default=value
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]+$')",message="must be a Secret's key: letters, digits, -, _ and ."
+	Key string `json:"key,omitempty"`
 }
 
 // An Architecture is a CPU architecture as EC2 spells it.
+// +kubebuilder:validation:Enum=x86_64;arm64
 type Architecture string
 
 // Architectures.
@@ -130,29 +362,88 @@ const (
 	ArchitectureARM64 Architecture = "arm64"
 )
 
-// MachineImage says which AMI the instances boot.
+// MachineImage says which AMI the instances boot. Without an id it is the newest AMI of owner whose name matches
+// nameFormat; which one that is may change and reaches new instances only.
 type MachineImage struct {
-	ID             *string      `json:"id,omitempty"`
-	Owner          string       `json:"owner,omitempty"`
-	NameFormat     string       `json:"nameFormat,omitempty"`
-	Architecture   Architecture `json:"architecture,omitempty"`
-	RootDeviceName string       `json:"rootDeviceName,omitempty"`
+	// ID pins the AMI. None by default: the image is looked up. A change rolls the pool.
+	// +optional
+	// +kubebuilder:validation:MaxLength=21
+	// +kubebuilder:validation:XValidation:rule="self.matches('^ami-[0-9a-f]{8}([0-9a-f]{9})?$')",message="must be an AMI id such as ami-0123456789abcdef0"
+	ID *string `json:"id,omitempty"`
+
+	// Owner of the images to look among: a 12-digit AWS account id, self, amazon, aws-marketplace or aws-backup-vault. The
+	// default is the account of Cluster API Provider AWS, whose images are for tests, not for production.
+	// +optional
+	// +kubebuilder:default="819546954734"
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{12}|self|amazon|aws-marketplace|aws-backup-vault)$')",message="must be a 12-digit AWS account id, self, amazon, aws-marketplace or aws-backup-vault"
+	Owner string `json:"owner,omitempty"`
+
+	// NameFormat of the images to look among. {semver} stands for the Kubernetes version without its v and +suffix, {version}
+	// for the version without its +suffix; one of them must be there. * and ? are wildcards.
+	// +optional
+	// +kubebuilder:default="capa-ami-ubuntu-24.04-?{semver}-*"
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.contains('{semver}') || self.contains('{version}')",message="must hold {semver} or {version}, where the Kubernetes version goes"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([][A-Za-z0-9 ()./@_\\'*?-]|[{](semver|version)[}])*$')",message="may hold only what an AMI's name can (letters, digits, spaces and ( ) [ ] . / @ _ - and single quotes), the wildcards * and ?, {semver} and {version}"
+	NameFormat string `json:"nameFormat,omitempty"`
+
+	// Architecture of the images to look among: x86_64 or arm64. It must be the instance type's.
+	// +optional
+	// +kubebuilder:default=x86_64
+	Architecture Architecture `json:"architecture,omitempty"`
+
+	// RootDeviceName is the image's root device: /dev/sda1 for Ubuntu, /dev/xvda for Amazon Linux and Flatcar. rootVolume
+	// configures the volume behind it. A change reaches new instances only.
+	// +optional
+	// +kubebuilder:default="/dev/sda1"
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/dev/[a-z0-9]+$')",message="must be a device such as /dev/sda1 or /dev/xvda"
+	RootDeviceName string `json:"rootDeviceName,omitempty"`
 }
 
 // RootVolume is the instances' root EBS volume.
 type RootVolume struct {
-	SizeGiB  int32   `json:"sizeGiB,omitempty"`
-	Type     string  `json:"type,omitempty"`
+	// SizeGiB is the volume's size in GiB, 8 to 16384, and at least the image's.
+	// +optional
+	// +kubebuilder:default=40
+	// +kubebuilder:validation:Minimum=8
+	// +kubebuilder:validation:Maximum=16384
+	SizeGiB int32 `json:"sizeGiB,omitempty"`
+
+	// Type of the volume: gp3 or gp2.
+	// +optional
+	// +kubebuilder:default=gp3
+	// +kubebuilder:validation:Enum=gp3;gp2
+	Type string `json:"type,omitempty"`
+
+	// KMSKeyID is the ARN of the KMS key that encrypts the volume. Default: the account's key for EBS. A customer managed
+	// key must grant the service-linked role AWSServiceRoleForAutoScaling.
+	// +optional
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^arn:aws(-[a-z]+)*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$')",message="must be the ARN of a KMS key: arn:<partition>:kms:<region>:<account>:key/<id>"
 	KMSKeyID *string `json:"kmsKeyID,omitempty"`
 }
 
 // Rollout steers rolls.
 type Rollout struct {
+	// InstanceWarmupSeconds is how long a roll waits after a new instance is in service, in seconds, 0 or more. A change is
+	// made in place and counts for rolls that start afterwards.
+	// +optional
+	// +kubebuilder:default=300
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	InstanceWarmupSeconds *int32 `json:"instanceWarmupSeconds,omitempty"`
-	Trigger               string `json:"trigger,omitempty"`
+
+	// Trigger is any text of at most 255 characters, for example a date. A change rolls the pool.
+	// +optional
+	// +kubebuilder:default=""
+	// +kubebuilder:validation:MaxLength=255
+	Trigger string `json:"trigger,omitempty"`
 }
 
 // A LifecycleTransition is when a lifecycle hook acts.
+// +kubebuilder:validation:Enum=Launching;Terminating
 type LifecycleTransition string
 
 // Lifecycle transitions.
@@ -162,6 +453,7 @@ const (
 )
 
 // A LifecycleHookResult is what happens when a hook's time runs out.
+// +kubebuilder:validation:Enum=Continue;Abandon
 type LifecycleHookResult string
 
 // Lifecycle hook results.
@@ -170,68 +462,41 @@ const (
 	LifecycleHookResultAbandon  LifecycleHookResult = "Abandon"
 )
 
-// A LifecycleHook pauses instances that launch or terminate.
+// A LifecycleHook pauses instances that launch or terminate, until something completes the action or time runs out. See
+// https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_PutLifecycleHook.html.
+// +kubebuilder:validation:XValidation:rule="has(self.notificationTargetARN) == has(self.roleARN)",message="set notificationTargetARN and roleARN together or neither: Auto Scaling needs the role to notify the target"
 type LifecycleHook struct {
-	Name                    string              `json:"name"`
-	Transition              LifecycleTransition `json:"transition"`
-	HeartbeatTimeoutSeconds *int32              `json:"heartbeatTimeoutSeconds,omitempty"`
-	DefaultResult           LifecycleHookResult `json:"defaultResult,omitempty"`
-	NotificationTargetARN   *string             `json:"notificationTargetARN,omitempty"`
-	RoleARN                 *string             `json:"roleARN,omitempty"`
-}
+	// Name of the hook, unique in the pool, 1 to 255 letters, digits, -, _ and /. Another name is another hook.
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_/-]+$')",message="must be 1 to 255 letters, digits, -, _ and /"
+	Name string `json:"name"`
 
-// MachinePoolStatus is what is known of a pool.
-type MachinePoolStatus struct {
-	AutoscalingGroupName    string          `json:"autoscalingGroupName,omitempty"`
-	ProviderID              string          `json:"providerID,omitempty"`
-	ProviderIDList          []string        `json:"providerIDList,omitempty"`
-	Replicas                *int32          `json:"replicas,omitempty"`
-	Instances               []Instance      `json:"instances,omitempty"`
-	Health                  *Health         `json:"health,omitempty"`
-	LaunchTemplateID        string          `json:"launchTemplateID,omitempty"`
-	ImageID                 string          `json:"imageID,omitempty"`
-	FailureDomains          []string        `json:"failureDomains,omitempty"`
-	InheritedFailureDomains []string        `json:"inheritedFailureDomains,omitempty"`
-	DroppedNodeLabels       []string        `json:"droppedNodeLabels,omitempty"`
-	Rollout                 *RolloutStatus  `json:"rollout,omitempty"`
-	Ready                   bool            `json:"ready,omitempty"`
-	Initialization          *Initialization `json:"initialization,omitempty"`
-}
+	// Transition that the hook pauses: Launching or Terminating.
+	Transition LifecycleTransition `json:"transition"`
 
-// An Instance is one member of the pool.
-type Instance struct {
-	ProviderID    string    `json:"providerID"`
-	InstanceID    string    `json:"instanceID"`
-	Addresses     []Address `json:"addresses,omitempty"`
-	FailureDomain string    `json:"failureDomain,omitempty"`
-	State         string    `json:"state,omitempty"`
-	UpToDate      *bool     `json:"upToDate,omitempty"`
-}
+	// HeartbeatTimeoutSeconds is how long an instance is paused, in seconds, 30 to 7200, unless a heartbeat prolongs it.
+	// +optional
+	// +kubebuilder:default=3600
+	// +kubebuilder:validation:Minimum=30
+	// +kubebuilder:validation:Maximum=7200
+	HeartbeatTimeoutSeconds *int32 `json:"heartbeatTimeoutSeconds,omitempty"`
 
-// An Address is a network address of an instance.
-type Address struct {
-	Type    string `json:"type"`
-	Address string `json:"address"`
-}
+	// DefaultResult is what happens when time runs out: Continue or Abandon. An instance that launches is put in service or
+	// terminated; one that terminates does so either way.
+	// +optional
+	// +kubebuilder:default=Abandon
+	DefaultResult LifecycleHookResult `json:"defaultResult,omitempty"`
 
-// Health is the pool's health.
-type Health struct {
-	State   string   `json:"state"`
-	Healthy bool     `json:"healthy"`
-	Message string   `json:"message,omitempty"`
-	Reasons []string `json:"reasons,omitempty"`
-}
+	// NotificationTargetARN is an SNS topic or an SQS queue that is told, in the group's region. None by default:
+	// EventBridge sees every transition. Needs roleARN.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="self.matches('^arn:aws(-[a-z]+)*:(sns|sqs):[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]+$')",message="must be the ARN of an SNS topic or an SQS queue"
+	NotificationTargetARN *string `json:"notificationTargetARN,omitempty"`
 
-// RolloutStatus is how far a roll is.
-type RolloutStatus struct {
-	RollKey            string `json:"rollKey,omitempty"`
-	Phase              string `json:"phase,omitempty"`
-	PercentageComplete *int32 `json:"percentageComplete,omitempty"`
-	OutdatedInstances  *int32 `json:"outdatedInstances,omitempty"`
-	Message            string `json:"message,omitempty"`
-}
-
-// Initialization holds Cluster API's initialization flags.
-type Initialization struct {
-	Provisioned *bool `json:"provisioned,omitempty"`
+	// RoleARN is the IAM role with which Auto Scaling notifies the target.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="self.matches('^arn:aws(-[a-z]+)*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$')",message="must be the ARN of an IAM role"
+	RoleARN *string `json:"roleARN,omitempty"`
 }

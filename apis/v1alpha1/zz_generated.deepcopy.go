@@ -374,6 +374,11 @@ func (in *MachinePoolStatus) DeepCopyInto(out *MachinePoolStatus) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.ReadyReplicas != nil {
+		in, out := &in.ReadyReplicas, &out.ReadyReplicas
+		*out = new(int32)
+		**out = **in
+	}
 	if in.Instances != nil {
 		in, out := &in.Instances, &out.Instances
 		*out = make([]Instance, len(*in))

@@ -18,46 +18,114 @@ type Input struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// ProviderConfigRef is put on every managed resource.
+	// +optional
+	// +kubebuilder:default={}
 	ProviderConfigRef ProviderConfigReference `json:"providerConfigRef,omitempty"`
-	// Tags are put on every pool of this Composition.
+
+	// Tags are AWS tags on every pool of this Composition, at most 40, with the syntax and the reserved prefixes of a pool's
+	// additionalTags. A pool's own tags win over them. A change is made in place on groups, and reaches new instances only.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=40
 	Tags map[string]string `json:"tags,omitempty"`
+
 	// AWS says whether and as whom the function itself reads AWS.
+	// +optional
+	// +kubebuilder:default={}
 	AWS AWS `json:"aws,omitempty"`
+
 	// Refresh bounds how old what the function knows may get.
+	// +optional
+	// +kubebuilder:default={}
 	Refresh Refresh `json:"refresh,omitempty"`
 }
 
 // A ProviderConfigReference names the provider-aws configuration to use.
 type ProviderConfigReference struct {
+	// Kind of the configuration. Namespaced pools take either; cluster-scoped and claimed ones have ProviderConfig only, and
+	// ignore this.
+	// +optional
+	// +kubebuilder:default=ClusterProviderConfig
+	// +kubebuilder:validation:Enum=ClusterProviderConfig;ProviderConfig
 	Kind string `json:"kind,omitempty"`
+
+	// Name of the configuration.
+	// +optional
+	// +kubebuilder:default=default
+	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
 }
 
+// Kinds of provider-aws configurations.
+const (
+	KindClusterProviderConfig = "ClusterProviderConfig"
+	KindProviderConfig        = "ProviderConfig"
+)
+
 // An Identity is how the function signs in to AWS.
+// +kubebuilder:validation:Enum=None;Secret;Pod
 type Identity string
 
 // Identities.
 const (
-	IdentityNone   Identity = "None"
+	// IdentityNone makes no AWS call at all. Members, and health with them, are then not known.
+	IdentityNone Identity = "None"
+	// IdentitySecret signs in with the pipeline step's credential that AWS.Credentials names.
 	IdentitySecret Identity = "Secret"
-	IdentityPod    Identity = "Pod"
+	// IdentityPod signs in as the function's pod: IRSA or EKS Pod Identity.
+	IdentityPod Identity = "Pod"
 )
 
 // AWS says whether and as whom the function itself reads AWS.
+// +kubebuilder:validation:XValidation:rule="self.identity != 'Secret' || has(self.credentials) && self.credentials != ''",fieldPath=".credentials",message="identity Secret needs the name of a credential of this pipeline step"
 type AWS struct {
-	Identity        Identity     `json:"identity,omitempty"`
-	Credentials     string       `json:"credentials,omitempty"`
+	// Identity is how the function signs in: None makes no AWS call at all, Secret takes a credential of the pipeline step,
+	// Pod the function's own pod identity.
+	// +optional
+	// +kubebuilder:default=None
+	Identity Identity `json:"identity,omitempty"`
+
+	// Credentials is the name of the pipeline step's credential that holds a shared-credentials INI under the key
+	// "credentials". Needed by identity Secret.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Credentials string `json:"credentials,omitempty"`
+
+	// AssumeRoleChain are roles to assume, in order, on top of the identity. At most 10.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
 	AssumeRoleChain []AssumeRole `json:"assumeRoleChain,omitempty"`
 }
 
 // AssumeRole is one link of a chain of roles.
 type AssumeRole struct {
-	RoleARN    string `json:"roleARN"`
+	// RoleARN of the role to assume.
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="self.matches('^arn:aws(-[a-z]+)*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$')",message="must be the ARN of an IAM role"
+	RoleARN string `json:"roleARN"`
+
+	// ExternalID that the role's trust policy asks for, 2 to 1224 characters.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1224
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[A-Za-z0-9_+=,.@:/-]{2,}$')",message="must be 2 to 1224 letters, digits and + = , . @ : / - _"
 	ExternalID string `json:"externalID,omitempty"`
 }
 
-// Refresh bounds the response's time to live.
+// Refresh bounds the response's time to live: how long Crossplane waits before it asks again when nothing it watches
+// changes.
 type Refresh struct {
-	StableSeconds   int32 `json:"stableSeconds,omitempty"`
+	// StableSeconds is the time to live while nothing changes, in seconds, 1 to 86400.
+	// +optional
+	// +kubebuilder:default=60
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=86400
+	StableSeconds int32 `json:"stableSeconds,omitempty"`
+
+	// ChangingSeconds is the time to live while the pool changes, in seconds, 1 to 86400. Crossplane stops reconciling an XR
+	// for 5 minutes when it is asked more than about once a second for long.
+	// +optional
+	// +kubebuilder:default=15
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=86400
 	ChangingSeconds int32 `json:"changingSeconds,omitempty"`
 }

@@ -1,0 +1,154 @@
+package v1alpha1
+
+// MachinePoolStatus is what is known of a pool. Crossplane adds the conditions.
+type MachinePoolStatus struct {
+	// AutoscalingGroupName is the Auto Scaling group's name, which never changes.
+	// +optional
+	AutoscalingGroupName string `json:"autoscalingGroupName,omitempty"`
+
+	// ProviderID is the group's ARN.
+	// +optional
+	ProviderID string `json:"providerID,omitempty"`
+
+	// ProviderIDList holds aws:///<zone>/<instance id> of every member that is pending, running, stopping or stopped,
+	// sorted. A read of AWS that fails or is partial never shortens it.
+	// +optional
+	// +listType=atomic
+	ProviderIDList []string `json:"providerIDList,omitempty"`
+
+	// Replicas is the group's desired capacity, as last observed.
+	// +optional
+	Replicas *int32 `json:"replicas,omitempty"`
+
+	// ReadyReplicas is how many members run, as last read from AWS. Absent when AWS is not read.
+	// +optional
+	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
+
+	// Instances are the members, as last read from AWS, sorted by providerID.
+	// +optional
+	// +listType=atomic
+	Instances []Instance `json:"instances,omitempty"`
+
+	// Health of the pool.
+	// +optional
+	Health *Health `json:"health,omitempty"`
+
+	// LaunchTemplateID is the id of the launch template that the group uses. It changes only when the pool rolls.
+	// +optional
+	LaunchTemplateID string `json:"launchTemplateID,omitempty"`
+
+	// ImageID is the AMI that new instances boot.
+	// +optional
+	ImageID string `json:"imageID,omitempty"`
+
+	// FailureDomains are the availability zones in effect, sorted.
+	// +optional
+	// +listType=atomic
+	FailureDomains []string `json:"failureDomains,omitempty"`
+
+	// InheritedFailureDomains are the cluster's zones at the pool's first composition, sorted. They are in effect while
+	// spec.failureDomains is empty.
+	// +optional
+	// +listType=atomic
+	InheritedFailureDomains []string `json:"inheritedFailureDomains,omitempty"`
+
+	// DroppedNodeLabels are the keys of spec.nodeLabels that a kubelet may not set on its own node, sorted.
+	// +optional
+	// +listType=atomic
+	DroppedNodeLabels []string `json:"droppedNodeLabels,omitempty"`
+
+	// Rollout says how far a roll is.
+	// +optional
+	Rollout *RolloutStatus `json:"rollout,omitempty"`
+
+	// Ready is set once the pool is no longer pending, and then stays.
+	// +optional
+	Ready bool `json:"ready,omitempty"`
+
+	// Initialization holds Cluster API's initialization flags.
+	// +optional
+	Initialization *Initialization `json:"initialization,omitempty"`
+}
+
+// An Instance is one member of the pool.
+type Instance struct {
+	// ProviderID is aws:///<zone>/<instance id>, the providerID of the member's Node.
+	ProviderID string `json:"providerID"`
+
+	// InstanceID is the EC2 instance's id.
+	InstanceID string `json:"instanceID"`
+
+	// Addresses of the member.
+	// +optional
+	// +listType=atomic
+	Addresses []Address `json:"addresses,omitempty"`
+
+	// FailureDomain is the availability zone that the member runs in.
+	// +optional
+	FailureDomain string `json:"failureDomain,omitempty"`
+
+	// State of the EC2 instance: pending, running, stopping or stopped.
+	// +optional
+	State string `json:"state,omitempty"`
+
+	// UpToDate says whether the member was launched from the launch template that the group uses.
+	// +optional
+	UpToDate *bool `json:"upToDate,omitempty"`
+}
+
+// An Address is a network address of an instance.
+type Address struct {
+	// Type of the address, as Cluster API spells it: InternalIP.
+	Type string `json:"type"`
+
+	// Address itself.
+	Address string `json:"address"`
+}
+
+// Health is the pool's health.
+type Health struct {
+	// State of the pool: pending, running, stopped, terminated or unknown.
+	State string `json:"state"`
+
+	// Healthy says whether the pool is as it should be.
+	Healthy bool `json:"healthy"`
+
+	// Message for a person.
+	// +optional
+	Message string `json:"message,omitempty"`
+
+	// Reasons in PascalCase, with :<instance id> where they are about one member, sorted.
+	// +optional
+	// +listType=atomic
+	Reasons []string `json:"reasons,omitempty"`
+}
+
+// RolloutStatus says how far a roll is.
+type RolloutStatus struct {
+	// RollKey stands for what rolls: kubernetesVersion, machineImage.id and rollout.trigger.
+	// +optional
+	RollKey string `json:"rollKey,omitempty"`
+
+	// Phase of the roll.
+	// +optional
+	Phase string `json:"phase,omitempty"`
+
+	// PercentageComplete of the group's instance refresh, 0 to 100.
+	// +optional
+	PercentageComplete *int32 `json:"percentageComplete,omitempty"`
+
+	// OutdatedInstances is how many members are not up to date.
+	// +optional
+	OutdatedInstances *int32 `json:"outdatedInstances,omitempty"`
+
+	// Message for a person.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// Initialization holds Cluster API's initialization flags.
+type Initialization struct {
+	// Provisioned is set once the pool is no longer pending, and then stays.
+	// +optional
+	Provisioned *bool `json:"provisioned,omitempty"`
+}

@@ -1,0 +1,54 @@
+// Command xrd writes the MachinePool CompositeResourceDefinition from the CRD that controller-gen makes of its Go types.
+//
+//	go run ./tools/xrd -crd .cache/crd/aws.machinepool.fn.crossplane.io_machinepools.yaml -xrd configuration/machinepools.yaml
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+)
+
+const header = "# Generated from apis/v1alpha1 by `make generate`. Change the markers there.\n"
+
+func main() {
+	crd := flag.String("crd", "", "the CRD to read, as controller-gen writes it")
+	xrd := flag.String("xrd", "", "the XRD to write")
+	flag.Parse()
+
+	if err := generate(*crd, *xrd); err != nil {
+		fmt.Fprintln(os.Stderr, "xrd:", err)
+		os.Exit(1)
+	}
+}
+
+func generate(crdPath, xrdPath string) error {
+	data, err := os.ReadFile(crdPath) //nolint:gosec // The path is what the caller asks for.
+	if err != nil {
+		return fmt.Errorf("cannot read CRD: %w", err)
+	}
+
+	crd := &extv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(data, crd); err != nil {
+		return fmt.Errorf("cannot parse CRD %s: %w", crdPath, err)
+	}
+
+	xrd, err := fromCRD(crd)
+	if err != nil {
+		return fmt.Errorf("cannot make an XRD of %s: %w", crdPath, err)
+	}
+
+	out, err := yaml.Marshal(xrd)
+	if err != nil {
+		return fmt.Errorf("cannot marshal XRD: %w", err)
+	}
+
+	if err := os.WriteFile(xrdPath, append([]byte(header), out...), 0o644); err != nil { //nolint:gosec // It is published.
+		return fmt.Errorf("cannot write XRD: %w", err)
+	}
+
+	return nil
+}
