@@ -1,0 +1,120 @@
+package batch
+
+import (
+	"slices"
+	"time"
+)
+
+// A cache holds the newest answer by key. It is guarded by its Loader.
+type cache[K comparable, V any] struct {
+	entries  map[K]*entry[V]
+	budget   *Budget
+	remember time.Duration
+	swept    time.Time
+	closed   bool
+}
+
+// An entry is a kept answer.
+type entry[V any] struct {
+	value  V
+	weight int
+	// at is when the batch that answered was launched.
+	at time.Time
+	// seat is what the last caller wanted.
+	seat
+}
+
+// want returns the entry when it is younger than maxAge, and notes that the key was wanted either way.
+func (c *cache[K, V]) want(key K, now time.Time, maxAge time.Duration) *entry[V] {
+	e := c.entries[key]
+	if e == nil {
+		return nil
+	}
+	e.seat = seat{wanted: now, maxAge: maxAge}
+	if now.Sub(e.at) >= maxAge {
+		return nil
+	}
+	return e
+}
+
+// weight of the key by what is known of it, 1 when nothing is.
+func (c *cache[K, V]) weight(key K) int {
+	if e := c.entries[key]; e != nil {
+		return e.weight
+	}
+	return 1
+}
+
+// store keeps a value unless a newer one is there or the budget is spent. A rider has no seat: it keeps the one of its
+// entry, and is dropped when that was swept meanwhile.
+func (c *cache[K, V]) store(key K, v V, weight int, at time.Time, s *seat) {
+	e := c.entries[key]
+	if c.closed || (e == nil && s == nil) || (e != nil && e.at.After(at)) {
+		return
+	}
+	had := 0
+	if e != nil {
+		had = e.weight
+	}
+	if !c.budget.take(weight - had) {
+		return
+	}
+	if e == nil {
+		e = &entry[V]{}
+		c.entries[key] = e
+	}
+	e.value, e.weight, e.at = v, weight, at
+	if s != nil && !s.wanted.Before(e.wanted) {
+		e.seat = *s
+	}
+}
+
+// ageing returns up to room keys, oldest first, that have used up half of the age their last caller accepts, and that
+// weigh no more than weight between them.
+func (c *cache[K, V]) ageing(now time.Time, room, weight int, skip func(K) bool) []K {
+	var keys []K
+	for k, e := range c.entries {
+		if e.maxAge > 0 && now.Sub(e.at) > e.maxAge/2 && now.Sub(e.wanted) < c.remember && !skip(k) {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, func(a, b K) int { return c.entries[a].at.Compare(c.entries[b].at) })
+
+	fit := keys[:0]
+	for _, k := range keys {
+		if len(fit) == room || weight <= 0 {
+			break
+		}
+		if c.entries[k].weight > weight {
+			continue
+		}
+		weight -= c.entries[k].weight
+		fit = append(fit, k)
+	}
+	return fit
+}
+
+// sweepNowAndThen sweeps twice in the time that a key is remembered.
+func (c *cache[K, V]) sweepNowAndThen(now time.Time) {
+	if now.Sub(c.swept) >= c.remember/2 {
+		c.sweep(now)
+	}
+}
+
+func (c *cache[K, V]) sweep(now time.Time) {
+	c.swept = now
+	for k, e := range c.entries {
+		if now.Sub(e.wanted) >= c.remember {
+			c.budget.take(-e.weight)
+			delete(c.entries, k)
+		}
+	}
+}
+
+func (c *cache[K, V]) close() {
+	c.closed = true
+	for k, e := range c.entries {
+		c.budget.take(-e.weight)
+		delete(c.entries, k)
+	}
+}

@@ -1,0 +1,196 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// ErrNotAnswered says that a Fetch came back without the key.
+var ErrNotAnswered = errors.New("the batch did not answer the key")
+
+// A Result is what a Fetch found for one key.
+type Result[V any] struct {
+	Value V
+	// Keep says that the value may answer later callers too. A failure must not.
+	Keep bool
+}
+
+// A Config says how a Loader works. Fetch and Clone are required.
+type Config[K comparable, V any] struct {
+	// Fetch reads the keys. It must answer each of them, failures included, and heed the context.
+	Fetch func(ctx context.Context, keys []K) map[K]Result[V]
+	// Clone copies a value deeply: each caller gets its own, so that none can change what another sees.
+	Clone func(V) V
+	// Weigh is how much room a value takes, beside the one unit that each takes anyway. Default: none.
+	Weigh func(V) int
+
+	// Gather is how long a batch waits for more keys.
+	Gather time.Duration
+	// Deadline of a Fetch. It is the batch's own: no caller's context can end what others wait for.
+	Deadline time.Duration
+	// MaxKeys launches a batch before Gather is over. Default: one key a batch.
+	MaxKeys int
+	// MaxAge caps the age that callers accept.
+	MaxAge time.Duration
+
+	// Remember is how long after it was last wanted a kept key still rides along and takes up room.
+	Remember time.Duration
+	// RideKeys is up to how many keys a batch is filled with kept ones that will soon be too old, since a call for
+	// one key costs as much as one for many. Default: none.
+	RideKeys int
+	// RideWeight is up to which weight, by what is known of the keys, it is filled.
+	RideWeight int
+
+	// Budget bounds what is kept. Default: unbounded.
+	Budget *Budget
+	// Observer is told what happens. Default: nobody.
+	Observer Observer
+}
+
+// A Loader reads values by key, batched, shared and kept for a short time. It is safe for concurrent use, and has no
+// goroutine while no batch is under way.
+type Loader[K comparable, V any] struct {
+	cfg Config[K, V]
+
+	mu sync.Mutex
+	// open is the batch that still gathers keys, nil when there is none.
+	open *flight[K, V]
+	// flights holds, by key, the newest batch that reads it.
+	flights map[K]*flight[K, V]
+	cache   cache[K, V]
+}
+
+// New returns a Loader.
+func New[K comparable, V any](cfg Config[K, V]) *Loader[K, V] {
+	if cfg.Weigh == nil {
+		cfg.Weigh = func(V) int { return 0 }
+	}
+	if cfg.Observer == nil {
+		cfg.Observer = nopObserver{}
+	}
+	cfg.MaxKeys = max(cfg.MaxKeys, 1)
+
+	return &Loader[K, V]{
+		cfg:     cfg,
+		flights: make(map[K]*flight[K, V]),
+		cache:   cache[K, V]{entries: make(map[K]*entry[V]), budget: cfg.Budget, remember: cfg.Remember},
+	}
+}
+
+// Want asks for a key and returns at once; the answer is awaited with Wait. An answer younger than maxAge, kept or
+// under way, will do; with a maxAge of 0 only a batch that has not been launched yet does.
+func (l *Loader[K, V]) Want(key K, maxAge time.Duration) *Pending[V] {
+	maxAge = min(maxAge, l.cfg.MaxAge)
+	now := time.Now()
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	if e := l.cache.want(key, now, maxAge); e != nil {
+		l.cfg.Observer.Wanted(SourceCache)
+		return &Pending[V]{clone: l.cfg.Clone, observer: l.cfg.Observer, at: e.at, value: e.value}
+	}
+
+	f, from := l.flights[key], SourceShared
+	if f == nil || (f.launched && now.Sub(f.at) >= maxAge) {
+		f, from = l.board(key), SourceCall
+	}
+	f.seats[key] = &seat{wanted: now, maxAge: maxAge}
+	l.cfg.Observer.Wanted(from)
+	p := &Pending[V]{clone: l.cfg.Clone, observer: l.cfg.Observer, done: f.done}
+	p.take = func() {
+		var r Result[V]
+		r, p.ok = f.results[key]
+		p.value, p.at = r.Value, f.at
+	}
+	if !f.launched && len(f.keys) >= l.cfg.MaxKeys {
+		l.launch(f)
+	}
+	return p
+}
+
+// Sweep forgets what nobody wanted for as long as Remember. A Loader sweeps by itself while it is used.
+func (l *Loader[K, V]) Sweep() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cache.sweep(time.Now())
+}
+
+// Close forgets everything and keeps nothing any more. Whoever waits is still answered.
+func (l *Loader[K, V]) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cache.close()
+}
+
+// board adds the key to the batch that gathers, and begins one when there is none.
+func (l *Loader[K, V]) board(key K) *flight[K, V] {
+	if l.open == nil {
+		f := &flight[K, V]{seats: make(map[K]*seat), done: make(chan struct{})}
+		f.timer = time.AfterFunc(l.cfg.Gather, func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.launch(f)
+		})
+		l.open = f
+	}
+	l.open.keys = append(l.open.keys, key)
+	l.flights[key] = l.open
+	return l.open
+}
+
+// launch ends the gathering of a batch and reads it.
+func (l *Loader[K, V]) launch(f *flight[K, V]) {
+	if f.launched {
+		return
+	}
+	f.launched, f.at = true, time.Now()
+	f.timer.Stop()
+	if l.open == f {
+		l.open = nil
+	}
+	l.cache.sweepNowAndThen(f.at)
+
+	wanted := len(f.keys)
+	riders := l.riders(f)
+	f.keys = append(f.keys, riders...)
+	for _, k := range riders {
+		l.flights[k] = f
+	}
+	l.cfg.Observer.Launched(wanted, len(riders))
+	go l.fly(f)
+}
+
+// riders are kept keys that fit into the batch without another call and will soon be too old to be an answer.
+func (l *Loader[K, V]) riders(f *flight[K, V]) []K {
+	room, weight := l.cfg.RideKeys-len(f.keys), l.cfg.RideWeight
+	if room <= 0 {
+		return nil
+	}
+	for _, k := range f.keys {
+		weight -= l.cache.weight(k)
+	}
+	return l.cache.ageing(f.at, room, weight, func(k K) bool { return l.flights[k] != nil })
+}
+
+func (l *Loader[K, V]) fly(f *flight[K, V]) {
+	// Detached on purpose: the first caller may go away while others wait for the same batch.
+	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Deadline)
+	defer cancel()
+	results := l.cfg.Fetch(ctx, f.keys)
+
+	l.mu.Lock()
+	for _, k := range f.keys {
+		if r, ok := results[k]; ok && r.Keep {
+			l.cache.store(k, r.Value, l.cfg.Weigh(r.Value)+1, f.at, f.seats[k])
+		}
+		if l.flights[k] == f {
+			delete(l.flights, k)
+		}
+	}
+	f.results = results
+	l.mu.Unlock()
+	close(f.done)
+}

@@ -1,0 +1,32 @@
+package batch
+
+import "time"
+
+// A Source is where a Loader's answer came from.
+type Source string
+
+// Sources.
+const (
+	// SourceCache is an answer that was kept.
+	SourceCache Source = "cache"
+	// SourceShared is a batch that another caller had begun.
+	SourceShared Source = "shared"
+	// SourceCall is a batch that this caller began.
+	SourceCall Source = "call"
+)
+
+// An Observer is told what a Loader does. It is called by many goroutines at once and must not block.
+type Observer interface {
+	// Wanted is called once for each key that a caller wants.
+	Wanted(from Source)
+	// Launched is called for each batch, with the keys that callers wait for and those that merely ride along.
+	Launched(keys, riders int)
+	// Answered is called for each answer, with its age: the time since its batch was launched.
+	Answered(age time.Duration)
+}
+
+type nopObserver struct{}
+
+func (nopObserver) Wanted(Source)          {}
+func (nopObserver) Launched(int, int)      {}
+func (nopObserver) Answered(time.Duration) {}
