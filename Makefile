@@ -57,6 +57,13 @@ lint: $(GOLANGCI_LINT) ## Lint the Go code, and the shell scripts if shellcheck 
 	  echo 'lint: shellcheck is not installed, so shell scripts were not checked.'; \
 	fi
 
+.PHONY: generate
+generate: $(CONTROLLER_GEN) ## Write deepcopy, the XRD and the Input's CRD from the Go types
+	$(CONTROLLER_GEN) object paths='./apis/...;./input/...'
+	$(CONTROLLER_GEN) crd paths=./input/... output:crd:dir=package/input
+	$(CONTROLLER_GEN) crd paths=./apis/... output:crd:dir=$(CACHE)/crd
+	$(GO) run ./tools/xrd -crd $(CACHE)/crd/aws.machinepool.fn.crossplane.io_machinepools.yaml -xrd configuration/machinepools.yaml
+
 .PHONY: fuzz
 fuzz: ## Fuzz each fuzz target for FUZZTIME (60s)
 	@set -e; targets=$$(git grep --untracked -hoE '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | sed 's/^func //' | sort -u); \
@@ -75,7 +82,7 @@ package: $(CROSSPLANE_CLI) $(PACKAGER) ## Build both Crossplane packages, no Doc
 	@$(PACKAGER) -cli $(CROSSPLANE_CLI) -out $(CACHE)/package -version $(VERSION) $(ARCHS)
 
 .PHONY: verify
-verify: lint test render package ## Everything before a pull request: lint, test, render, package
+verify: generate lint test render fuzz package ## Everything before a pull request: all of the above
 
 ##@ Tools
 

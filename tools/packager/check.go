@@ -54,7 +54,7 @@ func check(ctx context.Context, pkg string, want contents) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n%s  %.1f MB  %s\n", pkg, float64(info.Size())/1e6, digest)
+	fmt.Printf("\n%s  %s  %s\n", pkg, megabytes(info.Size()), digest)
 	for _, m := range got {
 		fmt.Println("  holds", m)
 	}
@@ -89,7 +89,7 @@ func checkRuntime(ctx context.Context, img v1.Image, files map[string][]byte, ar
 			return fmt.Errorf("/%s is not static", entrypoint)
 		}
 	}
-	fmt.Printf("  runs  /%s (static, linux/%s, %.1f MB) as %s\n", entrypoint, arch, float64(len(program))/1e6, nonroot)
+	fmt.Printf("  runs  /%s (static, linux/%s, %s) as %s\n", entrypoint, arch, megabytes(int64(len(program))), nonroot)
 	if arch != runtime.GOARCH || runtime.GOOS != "linux" {
 		return nil
 	}
@@ -108,6 +108,11 @@ func checkStarts(ctx context.Context, program []byte) error {
 		return err
 	}
 	return run(exec.CommandContext(ctx, path, "--help"))
+}
+
+// megabytes is a size for people.
+func megabytes(bytes int64) string {
+	return fmt.Sprintf("%.2f MB", float64(bytes)/1e6)
 }
 
 // flatten is the image's file system as a container would see it.
