@@ -1,0 +1,71 @@
+package validation
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+)
+
+// Limits of where exports come from, in characters.
+const (
+	maxFieldPathLength = 1024
+	maxRegionLength    = 63
+	maxBucketLength    = 63
+	// A tag's key has 128 characters, 22 of them kubernetes.io/cluster/.
+	maxClusterIDLength = 106
+)
+
+func clusterSource(path *field.Path, c *v1alpha1.ClusterSource) field.ErrorList {
+	if c.ExportsFrom == nil && c.Exports == nil {
+		return field.ErrorList{field.Invalid(path, "", "set exportsFrom, exports or both: a pool takes its region, subnets and bucket from its cluster's exports")}
+	}
+
+	return append(exportsFrom(path.Child("exportsFrom"), c.ExportsFrom), exports(path.Child("exports"), c.Exports)...)
+}
+
+func exportsFrom(path *field.Path, ref *v1alpha1.ExportsReference) field.ErrorList {
+	if ref == nil {
+		return nil
+	}
+
+	errs := apiVersion.required(path.Child("apiVersion"), ref.APIVersion)
+	errs = append(errs, kind.required(path.Child("kind"), ref.Kind)...)
+	if ref.Name == "" {
+		errs = append(errs, field.Required(path.Child("name"), ""))
+	}
+	errs = append(errs, atMostLong(path.Child("name"), ref.Name, maxNameLength)...)
+	errs = append(errs, namespaceName(path.Child("namespace"), ref.Namespace)...)
+	errs = append(errs, notEmpty(path.Child("fieldPath"), ref.FieldPath)...)
+
+	return append(errs, atMostLong(path.Child("fieldPath"), ref.FieldPath, maxFieldPathLength)...)
+}
+
+// exports checks the schema and what the XRD limits. Which of the exports are missing is for the cluster package to say,
+// of exports from wherever they come.
+func exports(path *field.Path, e *v1alpha1.Exports) field.ErrorList {
+	if e == nil {
+		return nil
+	}
+
+	errs := atMostLong(path.Child("region"), e.Region, maxRegionLength)
+	errs = append(errs, atMostLong(path.Child("kubernetes_cluster_id"), e.KubernetesClusterID, maxClusterIDLength)...)
+	errs = append(errs, atMostLong(path.Child("bootstrap_bucket"), e.BootstrapBucket, maxBucketLength)...)
+
+	return append(errs, exportsSchema(path.Child("schema"), e.Schema)...)
+}
+
+func exportsSchema(path *field.Path, schema string) field.ErrorList {
+	if schema == "" {
+		return field.ErrorList{field.Required(path, "")}
+	}
+	if errs := atMostLong(path, schema, maxNameLength); len(errs) > 0 {
+		return errs
+	}
+	if schema == v1alpha1.ExportsSchema {
+		return nil
+	}
+
+	return field.ErrorList{field.Invalid(path, schema, fmt.Sprintf("is %s, but must be %s, the one schema that is supported", schema, v1alpha1.ExportsSchema))}
+}

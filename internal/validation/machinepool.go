@@ -1,0 +1,44 @@
+package validation
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+)
+
+// MachinePool returns everything that is wrong with the spec of a pool that has its defaults, sorted by path. Whether
+// inline exports are complete, and whether what they name exists, is not judged here.
+func MachinePool(p *v1alpha1.MachinePool) field.ErrorList {
+	spec := field.NewPath("spec")
+	s := &p.Spec
+
+	return sorted(
+		clusterSource(spec.Child("cluster"), &s.Cluster),
+		kubernetesVersion(spec.Child("kubernetesVersion"), s.KubernetesVersion),
+		atLeast(spec.Child("replicas"), s.Replicas, 0),
+		autoscaling(spec.Child("autoscaling"), s.Autoscaling),
+		failureDomains(spec.Child("failureDomains"), s.FailureDomains),
+		bootstrap(spec.Child("bootstrap"), &s.Bootstrap),
+		nodeLabels(spec.Child("nodeLabels"), s.NodeLabels, s.Bootstrap.Format),
+		instanceType(spec.Child("instanceType"), s.InstanceType),
+		machineImage(spec.Child("machineImage"), &s.MachineImage),
+		rootVolume(spec.Child("rootVolume"), &s.RootVolume),
+		sshKeyName(spec.Child("sshKeyName"), s.SSHKeyName),
+		securityGroupIDs(spec.Child("additionalSecurityGroupIDs"), s.AdditionalSecurityGroupIDs),
+		tags(spec.Child("additionalTags"), s.AdditionalTags),
+		hopLimit(spec.Child("instanceMetadataHopLimit"), s.InstanceMetadataHopLimit),
+		rollout(spec.Child("rollout"), &s.Rollout),
+		lifecycleHooks(spec.Child("lifecycleHooks"), s.LifecycleHooks),
+	)
+}
+
+// Namespaces returns what is wrong with the references of a pool whose XR, or its claim, is in the namespace; an empty one
+// stands for a cluster-scoped XR without a claim. The XRD cannot say this: a rule of a CRD does not see the namespace.
+func Namespaces(p *v1alpha1.MachinePool, namespace string) field.ErrorList {
+	if namespace != "" || p.Spec.Bootstrap.DataSecretRef.Namespace != "" {
+		return nil
+	}
+
+	return field.ErrorList{field.Required(field.NewPath("spec", "bootstrap", "dataSecretRef", "namespace"),
+		"a cluster-scoped pool has no namespace of its own: name the Secret's")}
+}

@@ -1,0 +1,16 @@
+package validation
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+)
+
+// maxTriggerLength is in characters.
+const maxTriggerLength = 255
+
+func rollout(path *field.Path, r *v1alpha1.Rollout) field.ErrorList {
+	return append(
+		atLeast(path.Child("instanceWarmupSeconds"), r.InstanceWarmupSeconds, 0),
+		atMostLong(path.Child("trigger"), r.Trigger, maxTriggerLength)...)
+}
