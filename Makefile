@@ -51,6 +51,7 @@ test: ## Run every Go test (TESTFLAGS="-race -run Name")
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Lint the Go code, and the shell scripts if shellcheck is installed
 	$(GOLANGCI_LINT) run ./...
+	cd tools/packager && $(GOLANGCI_LINT) run ./...
 	@if command -v shellcheck >/dev/null; then \
 	  echo 'shellcheck $(SHELL_SCRIPTS)'; shellcheck $(SHELL_SCRIPTS); \
 	else \

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 func main() {
@@ -110,7 +111,7 @@ func (c *counter) read(in io.Reader) error {
 // line counts a line, or shows it if it is none of go test's.
 func (c *counter) line(line []byte) {
 	var e event
-	if err := json.Unmarshal(line, &e); err != nil {
+	if err := json.Unmarshal(line, &e); err != nil { //nolint:musttag // The names are test2json's.
 		fmt.Fprintf(c.out, "%s", line)
 		return
 	}
@@ -167,13 +168,13 @@ func (c *counter) packageEnded(e event) {
 
 // unfinished is what the tests of a package printed that never ended.
 func (c *counter) unfinished(pkg string) string {
-	var out string
+	var out strings.Builder
 
 	for t, printed := range c.output {
 		if t.pkg == pkg && t.name != "" {
-			out += printed
+			out.WriteString(printed)
 		}
 	}
 
-	return out
+	return out.String()
 }

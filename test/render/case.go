@@ -21,6 +21,8 @@ type renderCase struct {
 }
 
 // cases in the order of a pool's life.
+//
+//nolint:gochecknoglobals // A table.
 var cases = []renderCase{
 	{
 		name:  "first-composition",
@@ -90,7 +92,7 @@ func (c renderCase) render(ctx context.Context, cfg config, address string) (str
 
 	var stdout, stderr bytes.Buffer
 
-	cmd := exec.CommandContext(ctx, cfg.cli, args...) //nolint:gosec // The command line is this command's own.
+	cmd := exec.CommandContext(ctx, cfg.cli, args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = stopTimeout
@@ -120,7 +122,7 @@ func refusal(stderr string) string {
 // compare holds a file against its golden, or makes it the golden.
 func compare(ctx context.Context, golden, file string, update bool) error {
 	if update {
-		content, err := os.ReadFile(file) //nolint:gosec // Written by this command just now.
+		content, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
@@ -129,14 +131,14 @@ func compare(ctx context.Context, golden, file string, update bool) error {
 			return err
 		}
 
-		return os.WriteFile(golden, content, 0o644) //nolint:gosec // Committed, so readable to all.
+		return os.WriteFile(golden, content, 0o644)
 	}
 
 	if !exists(golden) {
 		return fmt.Errorf("%w (there is no %s)", errDiffers, golden)
 	}
 
-	diff := exec.CommandContext(ctx, "git", "--no-pager", "diff", "--no-index", "--no-color", "--", golden, file) //nolint:gosec // Two paths.
+	diff := exec.CommandContext(ctx, "git", "--no-pager", "diff", "--no-index", "--no-color", "--", golden, file)
 	if out, err := diff.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", errDiffers, out)
 	}

@@ -50,7 +50,7 @@ func startOnFreePort(ctx context.Context, binary string) (*function, error) {
 
 	ctx, cancel := context.WithCancel(ctx)
 	logs := &log{}
-	cmd := exec.CommandContext(ctx, binary, "--insecure", "--address", address) //nolint:gosec // The command line is this command's own.
+	cmd := exec.CommandContext(ctx, binary, "--insecure", "--address", address)
 	cmd.Stdout, cmd.Stderr = logs, logs
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = stopTimeout
@@ -65,7 +65,8 @@ func startOnFreePort(ctx context.Context, binary string) (*function, error) {
 	go func() {
 		defer close(done)
 
-		_ = cmd.Wait() //nolint:errcheck // It ends by the interrupt that stop sends.
+		// How it ends says nothing: it ends by the interrupt that stop sends.
+		_ = cmd.Wait()
 	}()
 
 	stop := func() {

@@ -47,7 +47,7 @@ func printRendered(w io.Writer, rendered, observedFile string) error {
 	observed := map[string]object{}
 
 	if observedFile != "" {
-		content, err := os.ReadFile(observedFile) //nolint:gosec // One of the examples.
+		content, err := os.ReadFile(observedFile)
 		if err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ type condition struct {
 // parameters are the telling fields of every kind of managed resource.
 type parameters struct {
 	// LaunchTemplate
-	ImageID               string    `json:"imageId"`
+	ImageID               string    `json:"imageId"` //nolint:tagliatelle // The provider's name.
 	InstanceType          string    `json:"instanceType"`
 	UserData              string    `json:"userData"`
 	InstanceMarketOptions *struct{} `json:"instanceMarketOptions"`

@@ -57,7 +57,7 @@ func table(rows [][]string) string {
 func wrap(text string, length int) []string {
 	lines := []string{""}
 
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		line := &lines[len(lines)-1]
 
 		switch {

@@ -102,7 +102,7 @@ func checkStarts(ctx context.Context, program []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // A leftover temporary folder is no failure.
+	defer func() { _ = os.RemoveAll(dir) }()
 	path := filepath.Join(dir, entrypoint)
 	if err := os.WriteFile(path, program, 0o700); err != nil {
 		return err
@@ -118,7 +118,7 @@ func megabytes(bytes int64) string {
 // flatten is the image's file system as a container would see it.
 func flatten(img v1.Image) (map[string][]byte, error) {
 	fs := mutate.Extract(img)
-	defer fs.Close() //nolint:errcheck // Only read from.
+	defer func() { _ = fs.Close() }()
 	files := map[string][]byte{}
 	for r := tar.NewReader(fs); ; {
 		h, err := r.Next()

@@ -48,7 +48,7 @@ func main() {
 
 func (b build) run(ctx context.Context) error {
 	if b.cli == "" || len(b.archs) == 0 {
-		return errors.New("usage: packager -cli <crossplane CLI> [-out <folder>] [-version <version>] <architecture>...")
+		return errors.New("usage: packager -cli <crossplane CLI> [-out <folder>] [-version <version>] <architecture> [<architecture>]")
 	}
 	if err := os.MkdirAll(b.out, 0o755); err != nil {
 		return err
