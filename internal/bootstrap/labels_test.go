@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -96,9 +97,7 @@ func TestFilterNodeLabelsParts(t *testing.T) {
 			t.Fatalf("dropped keys are not sorted: %v", dropped)
 		}
 		whole := map[string]string{}
-		for k, v := range kept {
-			whole[k] = v
-		}
+		maps.Copy(whole, kept)
 		for _, k := range dropped {
 			if _, both := kept[k]; both {
 				t.Fatalf("%q is both kept and dropped", k)

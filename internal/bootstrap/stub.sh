@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2154 # the assignments before it are made by stub.go
 # The same for every pool from here on. Each run first sets the node labels; then, once per instance, it fetches the
 # bootstrap data and leaves it where cloud-init, later in this boot, reads its configuration.
 # Secrets pass through pipes, functions and 0600 files only: never through an argument, the environment or a log.
