@@ -1,0 +1,113 @@
+package decision
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/bootstrap"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+// bootstrapInput is the pool's bootstrap data and the user data that fetches it, judged.
+type bootstrapInput struct {
+	// payload to stage; empty while it is missing. A secret.
+	payload []byte
+	// userData of the launch template; empty while the format or the exports are missing.
+	userData string
+	// bucket and key that the payload is staged at.
+	bucket, key string
+	// dropped node labels, which the kubelet would refuse. Sorted.
+	dropped   []string
+	condition condition.Condition
+	refused   field.ErrorList
+}
+
+var formats = []v1alpha1.BootstrapFormat{v1alpha1.BootstrapFormatCloudConfig, v1alpha1.BootstrapFormatIgnition}
+
+func bootstrapOf(o *pool.Observation, e *v1alpha1.Exports) bootstrapInput {
+	spec := o.Composite.Spec
+	labels, dropped := bootstrap.FilterNodeLabels(spec.NodeLabels)
+	in := bootstrapInput{dropped: dropped, condition: bootstrapCondition(o)}
+
+	format := spec.Bootstrap.Format
+	if format == "" && o.Bootstrap.Source == pool.SourceFound {
+		format = cmp.Or(v1alpha1.BootstrapFormat(o.Bootstrap.Format), v1alpha1.BootstrapFormatCloudConfig)
+		if !slices.Contains(formats, format) {
+			// The value may be anything that was put into a Secret, so it is not repeated.
+			in.refuse(field.NewPath("spec", "bootstrap", "dataSecretRef"), "the Secret's key \"format\" names no supported format: set it, or spec.bootstrap.format, to cloud-config or ignition")
+			return in
+		}
+	}
+	if o.Bootstrap.Source == pool.SourceFound {
+		in.payload = o.Bootstrap.Payload
+		if err := bootstrap.CheckPayload(format, in.payload); err != nil {
+			in.refuse(field.NewPath("spec", "bootstrap", "dataSecretRef"), err.Error())
+		}
+	}
+	if e == nil {
+		return in
+	}
+	in.bucket, in.key = staged(o, e)
+	if format == "" {
+		return in
+	}
+	userData, err := bootstrap.UserData(bootstrap.Stub{Format: format, Region: e.Region, Bucket: in.bucket, Key: in.key, NodeLabels: labels})
+	if err != nil {
+		in.refuse(field.NewPath("spec", "nodeLabels"), err.Error())
+	}
+	in.userData = userData
+	return in
+}
+
+func (in *bootstrapInput) refuse(path *field.Path, detail string) {
+	in.refused = append(in.refused, field.Forbidden(path, detail))
+}
+
+// staged is where the payload is: where the observed object has it, as neither its bucket nor its key can change.
+func staged(o *pool.Observation, e *v1alpha1.Exports) (bucket, key string) {
+	bucket, key = e.BootstrapBucket, naming.BootstrapObjectKey(o.Composite.GetName())
+	if obj := o.Managed.Object; obj != nil {
+		bucket, key = cmp.Or(obj.Bucket, bucket), cmp.Or(obj.Key, key)
+	}
+	return bucket, key
+}
+
+func bootstrapCondition(o *pool.Observation) condition.Condition {
+	ref := o.Composite.Spec.Bootstrap.DataSecretRef
+	secret := "Secret " + qualified(ref.Namespace, ref.Name)
+	state := func(s condition.Status, reason, message string) condition.Condition {
+		return condition.New(condition.TypeBootstrapConfigReady, s, reason, message)
+	}
+	switch o.Bootstrap.Source {
+	case pool.SourceNotFetched:
+		return state(condition.Unknown, reasonNotFetched, "waiting for Crossplane to fetch "+secret)
+	case pool.SourceNotFound:
+		return state(condition.False, reasonNotFound, secret+" does not exist: wait for the bootstrap provider to create it, or change spec.bootstrap.dataSecretRef"+kept(o))
+	case pool.SourceEmpty:
+		return state(condition.False, reasonEmpty, fmt.Sprintf("%s has no data at key %q: wait for the bootstrap provider to fill it, or change spec.bootstrap.dataSecretRef.key%s", secret, ref.Key, kept(o)))
+	case pool.SourceMalformed:
+		return state(condition.False, reasonMalformed, fmt.Sprintf("the data of %s at key %q is not base64%s", secret, ref.Key, kept(o)))
+	case pool.SourceFound:
+	}
+	obj := o.Managed.Object
+	if obj == nil || !obj.Healthy() {
+		return state(condition.False, reasonStaging, "the bootstrap data is being staged in S3")
+	}
+	if e := o.Exports.Value; e != nil && obj.Bucket != "" && e.BootstrapBucket != obj.Bucket {
+		return state(condition.True, reasonStaged, fmt.Sprintf("the bootstrap data is staged in S3 bucket %s, where it stays: the cluster now exports bucket %q", obj.Bucket, e.BootstrapBucket))
+	}
+	return state(condition.True, reasonStaged, "the bootstrap data is staged in S3")
+}
+
+func kept(o *pool.Observation) string {
+	if o.Managed.Object == nil {
+		return ""
+	}
+	return "; the data that is staged stays"
+}

@@ -1,0 +1,205 @@
+package decision
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/health"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/rollout"
+)
+
+// zonesCondition is the exports' own, unless they leave the pool without a zone.
+func zonesCondition(in inputs) condition.Condition {
+	if in.exports.value == nil || len(in.zones.Effective) > 0 {
+		return in.exports.condition
+	}
+	return condition.New(condition.TypeClusterExportsAvailable, condition.False, reasonNoZones,
+		fmt.Sprintf("the cluster exports none of the pool's zones (%s): change spec.failureDomains, or restore the exports", strings.Join(in.zones.Unknown, ", ")))
+}
+
+func imageCondition(p planned) condition.Condition {
+	s := condition.False
+	if p.image.Resolved {
+		s = condition.True
+	}
+	return condition.New(condition.TypeImageResolved, s, p.image.Reason, p.image.Message)
+}
+
+// infrastructureCondition counts what the pool runs on. A template that the group does not use does not count.
+func infrastructureCondition(p planned, d Decision) condition.Condition {
+	state := func(s condition.Status, reason, message string) condition.Condition {
+		return condition.New(condition.TypeInfrastructureReady, s, reason, message)
+	}
+	if d.Group == nil {
+		return state(condition.False, reasonProvisioning, "the Auto Scaling group is composed once its launch template exists and its bootstrap data is staged"+missing(d))
+	}
+	var waiting []string
+	wait := func(healthy bool, name string) {
+		if !healthy {
+			waiting = append(waiting, name)
+		}
+	}
+	wait(d.Group.Healthy, naming.ResourceGroup)
+	wait(d.Object != nil && d.Object.Healthy, naming.ResourceObject)
+	for _, t := range d.Templates {
+		if t.ExternalName == p.GroupID {
+			wait(t.Healthy, t.Resource)
+		}
+	}
+	if d.Policy != nil {
+		wait(d.Policy.Healthy, naming.ResourcePolicy)
+	}
+	for _, h := range d.Hooks {
+		wait(h.Healthy, h.Resource)
+	}
+	if len(waiting) > 0 {
+		return state(condition.False, reasonProvisioning, "not Ready and Synced: "+strings.Join(waiting, ", ")+"; their managed resources say why")
+	}
+	return state(condition.True, reasonProvisioned, "every managed resource is Ready and Synced")
+}
+
+// missing says which of a group's preconditions cannot even be composed.
+func missing(d Decision) string {
+	var missing []string
+	if len(d.Templates) == 0 {
+		missing = append(missing, "launch template")
+	}
+	if d.Object == nil {
+		missing = append(missing, "bootstrap object")
+	}
+	if len(missing) == 0 {
+		return ""
+	}
+	return "; inputs are missing for: " + strings.Join(missing, ", ")
+}
+
+func healthCondition(h v1alpha1.Health) condition.Condition {
+	state := func(s condition.Status, reason string) condition.Condition {
+		return condition.New(condition.TypeInfrastructureHealthy, s, reason, h.Message)
+	}
+	if h.Healthy {
+		return state(condition.True, reasonHealthy)
+	}
+	reason, _, _ := strings.Cut(h.Reasons[0], ":")
+	if h.State == health.StateUnknown {
+		return state(condition.Unknown, reason)
+	}
+	return state(condition.False, reason)
+}
+
+func autoscalingCondition(o *pool.Observation, d Decision) condition.Condition {
+	state := func(s condition.Status, reason, message string) condition.Condition {
+		return condition.New(condition.TypeAutoscalingActive, s, reason, message)
+	}
+	a := o.Composite.Spec.Autoscaling
+	switch {
+	case a == nil:
+		return state(condition.False, reasonDisabled, "spec.autoscaling is not set: the pool has spec.replicas instances")
+	case !isNative(a):
+		return state(condition.True, reasonExternal, fmt.Sprintf("something else sets the desired capacity, between %d and %d", a.MinReplicas, a.MaxReplicas))
+	case d.Policy == nil || !d.Policy.Healthy:
+		return state(condition.False, reasonPolicyPending, "the scaling policy is not Ready and Synced yet")
+	}
+	return state(condition.True, reasonPolicyActive, fmt.Sprintf("the group holds its average CPU at %d%%, between %d and %d instances", a.TargetCPUPercent, a.MinReplicas, a.MaxReplicas))
+}
+
+func isNative(a *v1alpha1.Autoscaling) bool { return a != nil && a.Scaler != v1alpha1.ScalerExternal }
+
+func upToDateCondition(o *pool.Observation, p planned) condition.Condition {
+	state := func(s condition.Status, reason, message string) condition.Condition {
+		return condition.New(condition.TypeMachinesUpToDate, s, reason, message)
+	}
+	switch {
+	case p.Outdated == nil:
+		return state(condition.Unknown, unreadReason(p), unreadMessage(p))
+	case p.Phase == rollout.PhaseTemplatePending || p.Phase == rollout.PhaseSwitchPending && *p.Outdated > 0:
+		return state(condition.False, reasonOutdated, "the members wait for the roll: "+rollMessage(o, p))
+	case *p.Outdated > 0:
+		return state(condition.False, reasonOutdated, fmt.Sprintf("%d members were launched from an older launch template", *p.Outdated))
+	}
+	return state(condition.True, reasonUpToDate, "every member was launched from the current launch template")
+}
+
+func rollingOutCondition(o *pool.Observation, p planned) condition.Condition {
+	if !o.Managed.Group.InAWS() {
+		return condition.New(condition.TypeRollingOut, condition.False, reasonCreating, "the pool is being created")
+	}
+	s := condition.True
+	if p.Phase == rollout.PhaseIdle {
+		s = condition.False
+	}
+	return condition.New(condition.TypeRollingOut, s, string(p.Phase), rollMessage(o, p))
+}
+
+func rollMessage(o *pool.Observation, p planned) string {
+	switch p.Phase {
+	case rollout.PhaseTemplatePending:
+		if p.image.ID == "" {
+			return "the launch template waits for an image: " + p.image.Message
+		}
+		return "waiting for the launch template of roll key " + p.rollKey + " to exist in AWS"
+	case rollout.PhaseSwitchPending:
+		return "waiting for the group to use launch template " + p.CurrentID
+	case rollout.PhaseRefreshing:
+		return refreshMessage(o, p)
+	case rollout.PhaseIdle:
+	}
+	if p.Outdated == nil {
+		return "the group uses launch template " + p.CurrentID + "; whether members are still being replaced is not read"
+	}
+	return "the group and every member use launch template " + p.CurrentID
+}
+
+func refreshMessage(o *pool.Observation, p planned) string {
+	left := fmt.Sprintf("%d members are left to replace", *p.Outdated)
+	r := o.AWS.Refresh
+	switch {
+	case !r.Known() || r.Value == nil:
+		return left + "; no instance refresh is known"
+	case rollout.IsActive(r.Value.Status):
+		return fmt.Sprintf("%s; the instance refresh is %s, %d%% done", left, r.Value.Status, r.Value.PercentageComplete)
+	}
+	msg := fmt.Sprintf("%s; the last instance refresh is %s", left, r.Value.Status)
+	if r.Value.StatusReason != "" {
+		msg += ": " + r.Value.StatusReason
+	}
+	return msg
+}
+
+func scalingUpCondition(o *pool.Observation, p planned) condition.Condition {
+	return scalingCondition(o, p, condition.TypeScalingUp, func(members, desired int) bool { return members < desired })
+}
+
+func scalingDownCondition(o *pool.Observation, p planned) condition.Condition {
+	return scalingCondition(o, p, condition.TypeScalingDown, func(members, desired int) bool { return members > desired })
+}
+
+func scalingCondition(o *pool.Observation, p planned, t condition.Type, scaling func(members, desired int) bool) condition.Condition {
+	n := desired(o)
+	if !p.members.Known || n == nil {
+		return condition.New(t, condition.Unknown, unreadReason(p), unreadMessage(p))
+	}
+	msg := fmt.Sprintf("%d members, %d desired", len(p.members.Instances), *n)
+	if scaling(len(p.members.Instances), int(*n)) {
+		return condition.New(t, condition.True, reasonScaling, msg)
+	}
+	return condition.New(t, condition.False, reasonAtDesired, msg)
+}
+
+func unreadReason(p planned) string {
+	if p.members.Problem != nil {
+		return string(p.members.Problem.Reason)
+	}
+	return health.ReasonMembershipNotRead
+}
+
+func unreadMessage(p planned) string {
+	if p.members.Problem != nil {
+		return p.members.Problem.Message
+	}
+	return "the pool's members are not read"
+}

@@ -1,0 +1,75 @@
+package decision
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/cluster"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+// exportsInput is the cluster's exports, judged.
+type exportsInput struct {
+	// value is nil unless the exports are complete and of the cluster that the pool is in.
+	value     *v1alpha1.Exports
+	condition condition.Condition
+	refused   field.ErrorList
+}
+
+func exportsOf(o *pool.Observation) exportsInput {
+	e := o.Exports
+	switch e.Source {
+	case pool.SourceFound:
+	case pool.SourceNotFetched:
+		return missingExports(condition.Unknown, reasonNotFetched, "waiting for Crossplane to fetch the object of "+exportsObject(o))
+	case pool.SourceNotFound:
+		return missingExports(condition.False, reasonNotFound, exportsObject(o)+": the object does not exist; create it, or change spec.cluster.exportsFrom")
+	case pool.SourceEmpty:
+		return missingExports(condition.False, reasonEmpty, exportsObject(o)+" holds no exports: wait for the cluster to publish them, or change spec.cluster.exportsFrom.fieldPath")
+	case pool.SourceMalformed:
+		return missingExports(condition.False, reasonMalformed, fmt.Sprintf("cannot read the exports of %s: %s", exportsObject(o), e.Detail))
+	}
+	path := field.NewPath("spec", "cluster", "exportsFrom")
+	if e.Inline {
+		path = field.NewPath("spec", "cluster", "exports")
+	}
+	if err := cluster.CheckSchema(e.Value, path); err != nil {
+		return exportsInput{refused: field.ErrorList{err}, condition: condition.New(condition.TypeClusterExportsAvailable, condition.False, reasonOtherSchema, err.Detail)}
+	}
+	if err := cluster.CheckComplete(e.Value, path); err != nil {
+		in := missingExports(condition.False, reasonIncomplete, err.Error())
+		if e.Inline {
+			// No one but the pool's author can complete them.
+			in.refused = field.ErrorList{err}
+		}
+		return in
+	}
+	if g := o.Managed.Group; g != nil && g.Region != "" && g.Region != e.Value.Region {
+		return missingExports(condition.False, reasonRegionChanged,
+			fmt.Sprintf("the cluster now exports region %s, the pool's group is in %s and cannot move: restore the exports, or create another pool", e.Value.Region, g.Region))
+	}
+	return exportsInput{value: e.Value, condition: condition.New(condition.TypeClusterExportsAvailable, condition.True, reasonAvailable, "the cluster's exports are complete")}
+}
+
+func missingExports(s condition.Status, reason, message string) exportsInput {
+	return exportsInput{condition: condition.New(condition.TypeClusterExportsAvailable, s, reason, message)}
+}
+
+// exportsObject names the object that publishes the exports.
+func exportsObject(o *pool.Observation) string {
+	ref := o.Composite.Spec.Cluster.ExportsFrom
+	if ref == nil {
+		return "spec.cluster.exports"
+	}
+	return fmt.Sprintf("%s of %s %s", ref.FieldPath, ref.Kind, qualified(ref.Namespace, ref.Name))
+}
+
+func qualified(namespace, name string) string {
+	if namespace == "" {
+		return name
+	}
+	return namespace + "/" + name
+}

@@ -1,0 +1,95 @@
+package decision
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/tagging"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/validation"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/zones"
+)
+
+// inputs are what a pool is made of, judged: each is usable, missing for now, or refused for good.
+type inputs struct {
+	exports   exportsInput
+	bootstrap bootstrapInput
+	// zones of the pool; the zero value while the exports are missing.
+	zones zones.Zones
+}
+
+func inputsOf(o *pool.Observation) inputs {
+	in := inputs{exports: exportsOf(o)}
+	in.bootstrap = bootstrapOf(o, in.exports.value)
+	if in.exports.value != nil {
+		in.zones = zonesOf(o, in.exports.value)
+	}
+	return in
+}
+
+func zonesOf(o *pool.Observation, e *v1alpha1.Exports) zones.Zones {
+	zi := zones.Inputs{
+		Chosen:         o.Composite.Spec.FailureDomains,
+		Cluster:        e.FailureDomains,
+		RecordReported: o.Composite.Status.InheritedFailureDomains,
+	}
+	if g := o.Managed.Group; g != nil {
+		zi.RecordAnnotated = g.Annotations[zones.RecordAnnotation]
+		zi.GroupSubnets = g.Subnets
+	}
+	return zones.Of(zi)
+}
+
+// refusals are all the reasons why the pool can never work as it is written, sorted by path. They are reported
+// together, so none is given while Crossplane still fetches an object that could add to them: it does so in the same
+// reconciliation.
+func (in inputs) refusals(o *pool.Observation) field.ErrorList {
+	if o.Exports.Source == pool.SourceNotFetched || o.Bootstrap.Source == pool.SourceNotFetched {
+		return nil
+	}
+	errs := slices.Concat(validation.MachinePool(o.Composite), validation.Input(o.Input), in.exports.refused, in.bootstrap.refused)
+	if in.exports.value != nil {
+		path := field.NewPath("spec", "additionalTags")
+		if err := tagging.CheckCount(in.tags(o), path); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	slices.SortStableFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errs
+}
+
+// tags are those of every resource: the Composition's, then the pool's, then our own.
+func (in inputs) tags(o *pool.Observation) map[string]string {
+	return tagging.Merge(o.Input.Tags, o.Composite.Spec.AdditionalTags, in.ownTags(o))
+}
+
+func (in inputs) ownTags(o *pool.Observation) map[string]string {
+	return tagging.Own(tagging.Pool{
+		ClusterID: in.exports.value.KubernetesClusterID,
+		Namespace: o.Composite.GetNamespace(),
+		Name:      o.Composite.GetName(),
+	})
+}
+
+// validCondition says whether the pool's own spec is good. A zone that the cluster lacks does not stop a pool that has
+// others, as the cluster can lose it at any time.
+func (in inputs) validCondition(o *pool.Observation) condition.Condition {
+	if o.Exports.Source == pool.SourceNotFetched || o.Bootstrap.Source == pool.SourceNotFetched {
+		return condition.New(condition.TypeInputsValid, condition.Unknown, reasonNotFetched, "waiting for Crossplane to fetch the objects that the pool refers to")
+	}
+	var errs field.ErrorList
+	for i, zone := range o.Composite.Spec.FailureDomains {
+		if slices.Contains(in.zones.Unknown, zone) {
+			errs = append(errs, field.NotFound(field.NewPath("spec", "failureDomains").Index(i), zone))
+		}
+	}
+	if len(errs) > 0 {
+		return condition.New(condition.TypeInputsValid, condition.False, reasonUnknownZones,
+			errs.ToAggregate().Error()+": the cluster exports no such zone, the pool spans the others")
+	}
+	return condition.New(condition.TypeInputsValid, condition.True, reasonValid, "every input is valid")
+}

@@ -1,0 +1,47 @@
+package decision
+
+import (
+	"time"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/image"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/rollout"
+)
+
+// QueryFor returns what to ask of AWS, and false when nothing is: without an identity, or while neither the exports nor
+// a group say which region to ask.
+func QueryFor(o *pool.Observation) (pool.Query, bool) {
+	if o.Input.AWS.Identity == v1beta1.IdentityNone {
+		return pool.Query{}, false
+	}
+	exports := exportsOf(o)
+	q := pool.Query{
+		Identity: pool.Identity{
+			Source:            o.Input.AWS.Identity,
+			SharedCredentials: o.Credentials,
+			AssumeRoleChain:   o.Input.AWS.AssumeRoleChain,
+		},
+		Region: region(o, inputs{exports: exports}),
+		// Half the shortest time between two runs, so that each run sees something newer than the one before.
+		MaxAge: time.Duration(o.Input.Refresh.ChangingSeconds) * time.Second / 2,
+	}
+	if exports.value != nil {
+		q.Image = image.QueryFor(&o.Composite.Spec)
+	}
+	if o.Managed.Group != nil {
+		q.GroupName = o.Managed.Group.Name
+		q.Refresh = isRollVisible(o)
+	}
+	return q, q.Region != "" && (q.GroupName != "" || q.Image != nil)
+}
+
+// isRollVisible says that a roll may be on: there is more than one template, the group is not on the current one, or
+// the last run saw a roll.
+func isRollVisible(o *pool.Observation) bool {
+	last := o.Composite.Status.Rollout
+	if last == nil || last.Phase != string(rollout.PhaseIdle) || last.RollKey != rollout.Key(&o.Composite.Spec) {
+		return true
+	}
+	return len(o.Managed.Templates) > 1 || o.Managed.Group.SentTemplateID != o.Managed.Group.TemplateID
+}

@@ -1,0 +1,32 @@
+package decision
+
+// Reasons of conditions. Those of health, images and phases stand in their own packages.
+const (
+	reasonValid         = "Valid"
+	reasonRefused       = "Refused"
+	reasonUnknownZones  = "UnknownFailureDomains"
+	reasonNotFetched    = "NotFetched"
+	reasonNotFound      = "NotFound"
+	reasonEmpty         = "Empty"
+	reasonMalformed     = "Malformed"
+	reasonIncomplete    = "Incomplete"
+	reasonOtherSchema   = "SchemaNotSupported"
+	reasonRegionChanged = "RegionChanged"
+	reasonAvailable     = "Available"
+	reasonStaging       = "Staging"
+	reasonStaged        = "Staged"
+	reasonNoZones       = "NoFailureDomains"
+	reasonProvisioning  = "Provisioning"
+	reasonHeld          = "InputsMissing"
+	reasonProvisioned   = "Provisioned"
+	reasonHealthy       = "Healthy"
+	reasonDisabled      = "Disabled"
+	reasonExternal      = "ExternalScaler"
+	reasonPolicyPending = "PolicyPending"
+	reasonPolicyActive  = "PolicyActive"
+	reasonUpToDate      = "UpToDate"
+	reasonOutdated      = "Outdated"
+	reasonCreating      = "Creating"
+	reasonScaling       = "Scaling"
+	reasonAtDesired     = "AtDesiredCapacity"
+)

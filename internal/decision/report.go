@@ -1,0 +1,177 @@
+package decision
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/health"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/membership"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/rollout"
+)
+
+// refuse composes nothing and keeps every condition that was known: Crossplane turns one that a fatal response leaves
+// out into Unknown.
+func refuse(o *pool.Observation, in inputs, refused field.ErrorList) Decision {
+	fresh := []condition.Condition{
+		condition.New(condition.TypeInputsValid, condition.False, reasonRefused, Message(refused)),
+		in.exports.condition,
+		in.bootstrap.condition,
+	}
+	conditions := slices.Clone(fresh)
+	for _, t := range condition.Types() {
+		isType := func(c condition.Condition) bool { return c.Type == t }
+		if last, known := o.Conditions[t]; known && !slices.ContainsFunc(fresh, isType) {
+			conditions = append(conditions, last)
+		}
+	}
+	return Decision{Refused: refused, Conditions: conditions, Changing: true}
+}
+
+// Message puts all errors into one line, in their order.
+func Message(errs field.ErrorList) string {
+	msg := ""
+	for i, err := range errs {
+		if i > 0 {
+			msg += "; "
+		}
+		msg += err.Error()
+	}
+	return msg
+}
+
+// report fills in the status, the conditions and the readiness of a decision whose resources are decided.
+func report(o *pool.Observation, in inputs, p planned, d Decision) Decision {
+	h := health.Of(health.Inputs{
+		Asked:     o.Input.AWS.Identity != v1beta1.IdentityNone,
+		Problem:   p.members.Problem,
+		GroupGone: groupGone(o),
+		Desired:   desired(o),
+		Instances: p.members.Instances,
+	})
+	infrastructure := infrastructureCondition(p, d)
+	d.Ready = isReady(o, infrastructure, h)
+	d.Status = status(o, in, p, d, h)
+	d.Conditions = []condition.Condition{
+		in.validCondition(o),
+		zonesCondition(in),
+		in.bootstrap.condition,
+		imageCondition(p),
+		infrastructure,
+		healthCondition(h),
+		autoscalingCondition(o, d),
+		upToDateCondition(o, p),
+		rollingOutCondition(o, p),
+		scalingUpCondition(o, p),
+		scalingDownCondition(o, p),
+	}
+	d.Events = eventsOf(o, d.Conditions, p.rollKey)
+	d.Changing = isChanging(p, d, h)
+	return d
+}
+
+// isChanging says that the next run may find something new: a roll, members that come and go, a read to try again, an
+// input that is missing.
+func isChanging(p planned, d Decision, h v1alpha1.Health) bool {
+	if !d.Ready || p.Phase != rollout.PhaseIdle || p.members.Problem != nil {
+		return true
+	}
+	if !h.Healthy && h.State != health.StateUnknown {
+		return true
+	}
+	return slices.ContainsFunc(d.Conditions, func(c condition.Condition) bool {
+		return slices.Contains(inputConditions, c.Type) && c.Status != condition.True
+	})
+}
+
+var inputConditions = []condition.Type{
+	condition.TypeInputsValid, condition.TypeClusterExportsAvailable, condition.TypeBootstrapConfigReady, condition.TypeImageResolved,
+}
+
+// groupGone says that AWS has no group where the provider once saw one.
+func groupGone(o *pool.Observation) bool {
+	return o.Managed.Group.InAWS() && o.AWS.Group.Known() && o.AWS.Group.Value == nil
+}
+
+// desired capacity as AWS has it, else as the provider last saw it. Nil when neither is known.
+func desired(o *pool.Observation) *int32 {
+	if o.AWS.Group.Known() && o.AWS.Group.Value != nil {
+		return &o.AWS.Group.Value.DesiredCapacity
+	}
+	if o.Managed.Group != nil {
+		return o.Managed.Group.DesiredCapacity
+	}
+	return nil
+}
+
+// isReady says that the pool as a whole works. A template on its way in or out of use does not count: a roll leaves a
+// pool ready. Where AWS is read, a pool must have had a member once, which is latched, and its group must not be gone.
+func isReady(o *pool.Observation, infrastructure condition.Condition, h v1alpha1.Health) bool {
+	if infrastructure.Status != condition.True {
+		return false
+	}
+	if o.Input.AWS.Identity == v1beta1.IdentityNone {
+		return true
+	}
+	return h.State != health.StateTerminated && (o.Composite.Status.Ready || isProvisioned(h))
+}
+
+// isProvisioned says that a pool's state is known, and past its beginning.
+func isProvisioned(h v1alpha1.Health) bool {
+	return h.State == health.StateRunning || h.State == health.StateStopped
+}
+
+// status starts from what the last run knew, so that whatever is not known now stays as it is.
+func status(o *pool.Observation, in inputs, p planned, d Decision, h v1alpha1.Health) v1alpha1.MachinePoolStatus {
+	s := o.Composite.Status
+	if d.Group != nil {
+		s.AutoscalingGroupName = d.Group.Name
+		s.LaunchTemplateID = d.Group.TemplateID
+	}
+	if o.Managed.Group.InAWS() {
+		s.ProviderID = o.Managed.Group.ARN
+	}
+	if g := o.AWS.Group; g.Known() && g.Value != nil {
+		s.ProviderID = g.Value.ARN
+	}
+	if n := desired(o); n != nil {
+		s.Replicas = n
+	}
+	if p.members.Known {
+		s.ProviderIDList = membership.ProviderIDs(p.members.Instances)
+		s.Instances = membership.Statuses(p.members.Instances, o.AWS.Group.Value, p.GroupID)
+		h.Message += membership.CutNote(len(p.members.Instances))
+	}
+	s.Health = &h
+	if p.image.ID != "" {
+		s.ImageID = p.image.ID
+	}
+	if in.exports.value != nil {
+		s.FailureDomains = in.zones.Effective
+		s.InheritedFailureDomains = in.zones.Inherited
+	}
+	s.DroppedNodeLabels = in.bootstrap.dropped
+	s.Rollout = rolloutStatus(o, p)
+	if !s.Ready {
+		s.Ready = d.Ready
+	}
+	provisioned := s.Ready
+	s.Initialization = &v1alpha1.Initialization{Provisioned: &provisioned}
+	return s
+}
+
+func rolloutStatus(o *pool.Observation, p planned) *v1alpha1.RolloutStatus {
+	s := &v1alpha1.RolloutStatus{RollKey: p.rollKey, Phase: string(p.Phase), Message: rollMessage(o, p)}
+	if p.Outdated != nil {
+		outdated := int32(*p.Outdated) //nolint:gosec // A group has thousands of members at most.
+		s.OutdatedInstances = &outdated
+	}
+	if r := o.AWS.Refresh; p.Phase == rollout.PhaseRefreshing && r.Known() && r.Value != nil && rollout.IsActive(r.Value.Status) {
+		s.PercentageComplete = &r.Value.PercentageComplete
+	}
+	return s
+}

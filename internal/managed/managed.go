@@ -1,0 +1,145 @@
+// Package managed renders a decision into provider-aws managed resources: canonical, so that equal decisions give equal
+// resources. The provider's namespaced types serve both scopes, since their parameters have the same shape in both and
+// only group, version and the provider configuration's reference differ.
+package managed
+
+import (
+	"fmt"
+	"maps"
+
+	v1 "github.com/crossplane/crossplane-runtime/v2/apis/common/v1"
+	v2 "github.com/crossplane/crossplane-runtime/v2/apis/common/v2"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/decision"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+// A Manifest is a managed resource to be.
+type Manifest struct {
+	// Resource is its composed resource name.
+	Resource string
+	// Object as plain JSON values.
+	Object map[string]any
+	// Ready says that the managed resource is Ready and Synced.
+	Ready bool
+}
+
+// Render the resources of a decision, in a fixed order.
+func Render(o *pool.Observation, d decision.Decision) ([]Manifest, error) {
+	r := renderer{Observation: o, common: d.Common, versions: versions[o.Scope()]}
+	for _, t := range d.Templates {
+		r.add(t.Resource, t.Held, t.ExternalName, t.Healthy, func() any { return r.launchTemplate(t) })
+	}
+	if g := d.Group; g != nil {
+		r.add(naming.ResourceGroup, g.Held, g.Name, g.Healthy, func() any { return r.autoscalingGroup(g) })
+	}
+	if obj := d.Object; obj != nil {
+		r.add(naming.ResourceObject, heldObject(obj), "", obj.Healthy, func() any { return r.object(obj) })
+	}
+	if p := d.Policy; p != nil {
+		r.add(naming.ResourcePolicy, p.Held, naming.ScalingPolicy, p.Healthy, func() any { return r.policy(p) })
+	}
+	for _, h := range d.Hooks {
+		r.add(h.Resource, h.Held, h.Spec.Name, h.Healthy, func() any { return r.lifecycleHook(h) })
+	}
+	return r.manifests, r.err
+}
+
+// A renderer collects manifests up to the first error.
+type renderer struct {
+	*pool.Observation
+
+	common    *decision.Common
+	versions  scopeVersions
+	manifests []Manifest
+	err       error
+}
+
+// add a resource, held as it is or rendered anew. A name that AWS knows it by is always sent: the provider does not
+// keep one that it did not get from us.
+func (r *renderer) add(resource string, held decision.Held, externalName string, ready bool, render func() any) {
+	if r.err != nil {
+		return
+	}
+	var (
+		object      map[string]any
+		annotations = map[string]any{}
+	)
+	if held != nil {
+		object = map[string]any{"apiVersion": held.APIVersion, "kind": held.Kind, "spec": held.Spec}
+		for k, v := range held.Annotations {
+			annotations[k] = v
+		}
+		if externalName == "" {
+			externalName = held.ExternalName
+		}
+	} else {
+		var err error
+		if object, err = toMap(render()); err != nil {
+			r.err = fmt.Errorf("cannot encode composed resource %q: %w", resource, err)
+			return
+		}
+		r.versions.fit(object)
+		if m, ok := object["metadata"].(map[string]any); ok {
+			if a, ok := m["annotations"].(map[string]any); ok {
+				maps.Copy(annotations, a)
+			}
+		}
+	}
+	if externalName != "" {
+		annotations[meta.AnnotationKeyExternalName] = externalName
+	}
+	delete(object, "metadata")
+	if len(annotations) > 0 {
+		object["metadata"] = map[string]any{"annotations": annotations}
+	}
+	r.manifests = append(r.manifests, Manifest{Resource: resource, Object: object, Ready: ready})
+}
+
+// toMap encodes a managed resource without what only the API server or the provider may write.
+func toMap(object any) (map[string]any, error) {
+	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return nil, err
+	}
+	delete(m, "status")
+	if spec, ok := m["spec"].(map[string]any); ok {
+		if init, ok := spec["initProvider"].(map[string]any); ok && len(init) == 0 {
+			delete(spec, "initProvider")
+		}
+	}
+	return m, nil
+}
+
+// spec that every managed resource has. LateInitialize is left out: it would copy what AWS reports into the spec, the
+// desired capacity and the template's name among it, and fight autoscalers and rolls.
+func (r *renderer) spec() v2.ManagedResourceSpec {
+	return v2.ManagedResourceSpec{
+		ManagementPolicies: v1.ManagementPolicies{
+			v1.ManagementActionObserve, v1.ManagementActionCreate, v1.ManagementActionUpdate, v1.ManagementActionDelete,
+		},
+		ProviderConfigReference: &v1.ProviderConfigReference{
+			Kind: r.Input.ProviderConfigRef.Kind,
+			Name: r.Input.ProviderConfigRef.Name,
+		},
+	}
+}
+
+func pointers(values []string) []*string {
+	out := make([]*string, 0, len(values))
+	for _, v := range values {
+		out = append(out, &v)
+	}
+	return out
+}
+
+func pointerMap(values map[string]string) map[string]*string {
+	out := make(map[string]*string, len(values))
+	for k, v := range values {
+		out[k] = &v
+	}
+	return out
+}

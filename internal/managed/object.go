@@ -1,0 +1,49 @@
+package managed
+
+import (
+	"encoding/base64"
+	"maps"
+
+	s3 "github.com/upbound/provider-aws/v2/apis/namespaced/s3/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/decision"
+)
+
+// heldObject is the object as observed, with the payload that is to be, if there is one.
+func heldObject(obj *decision.Object) decision.Held {
+	forProvider, ok := map[string]any(nil), false
+	if obj.Held != nil {
+		forProvider, ok = obj.Held.Spec["forProvider"].(map[string]any)
+	}
+	if !ok || len(obj.Payload) == 0 {
+		return obj.Held
+	}
+	held := *obj.Held
+	held.Spec = maps.Clone(held.Spec)
+	forProvider = maps.Clone(forProvider)
+	forProvider["contentBase64"] = base64.StdEncoding.EncodeToString(obj.Payload)
+	held.Spec["forProvider"] = forProvider
+	return &held
+}
+
+// object renders the staged bootstrap data, byte for byte: what is compressed stays so.
+func (r *renderer) object(obj *decision.Object) *s3.Object {
+	return &s3.Object{
+		TypeMeta: metav1.TypeMeta{Kind: kindObject},
+		Spec: s3.ObjectSpec{
+			ManagedResourceSpec: r.spec(),
+			ForProvider: s3.ObjectParameters{
+				Region:               &r.common.Region,
+				Bucket:               &obj.Bucket,
+				Key:                  &obj.Key,
+				ContentBase64:        new(base64.StdEncoding.EncodeToString(obj.Payload)),
+				ContentType:          new("application/octet-stream"),
+				ServerSideEncryption: new("AES256"),
+				// The provider would send private, which a bucket with ACLs disabled can refuse.
+				ACL:  new("bucket-owner-full-control"),
+				Tags: pointerMap(r.common.ObjectTags),
+			},
+		},
+	}
+}

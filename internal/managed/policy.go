@@ -1,0 +1,29 @@
+package managed
+
+import (
+	autoscaling "github.com/upbound/provider-aws/v2/apis/namespaced/autoscaling/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/decision"
+)
+
+// policy renders target tracking on the group's average CPU.
+func (r *renderer) policy(p *decision.Policy) *autoscaling.Policy {
+	return &autoscaling.Policy{
+		TypeMeta: metav1.TypeMeta{Kind: kindPolicy},
+		Spec: autoscaling.PolicySpec{
+			ManagedResourceSpec: r.spec(),
+			ForProvider: autoscaling.PolicyParameters{
+				Region:               &r.common.Region,
+				AutoscalingGroupName: &p.GroupName,
+				PolicyType:           new("TargetTrackingScaling"),
+				TargetTrackingConfiguration: &autoscaling.TargetTrackingConfigurationParameters{
+					PredefinedMetricSpecification: &autoscaling.PredefinedMetricSpecificationParameters{
+						PredefinedMetricType: new("ASGAverageCPUUtilization"),
+					},
+					TargetValue: new(float64(p.TargetCPUPercent)),
+				},
+			},
+		},
+	}
+}

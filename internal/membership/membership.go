@@ -1,0 +1,135 @@
+// Package membership decides who is in a pool, from two readings of AWS that must agree.
+package membership
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+// MaxInstances is how many instances the status lists one by one. A composite must stay well below etcd's limit of
+// 1.5 MiB for an object; a thousand instances take about 300 KiB.
+const MaxInstances = 1000
+
+// Members of a pool.
+type Members struct {
+	// Known says that the reading is whole, and can be trusted to shorten a list.
+	Known bool
+	// Instances by id, sorted by provider id.
+	Instances []pool.Instance
+	// Problem is why the members are not known. Nil when they are, or when no one asked.
+	Problem *pool.ReadError
+}
+
+// Of decides a pool's members, given the provider ids that the last run knew. A reading that failed, or in which EC2
+// lacks an instance that the group itself still counts as its own, is not trusted: Cluster API deletes the Nodes of
+// members that leave the list.
+func Of(r pool.Reading, last []string) Members {
+	switch {
+	case !r.Group.Asked:
+		return Members{}
+	case r.Group.Failed():
+		return Members{Problem: r.Group.Err}
+	case r.Instances.Failed():
+		return Members{Problem: r.Instances.Err}
+	}
+	if err := disagreement(r.Group.Value, r.Instances.Value); err != nil {
+		return Members{Problem: err}
+	}
+	if r.Group.Value == nil && len(r.Instances.Value) == 0 && len(last) > 0 {
+		// Neither a group nor instances, where there were some, is also what another account or region would answer.
+		return Members{}
+	}
+	instances := slices.Clone(r.Instances.Value)
+	slices.SortFunc(instances, func(a, b pool.Instance) int {
+		return strings.Compare(ProviderID(a.Zone, a.ID), ProviderID(b.Zone, b.ID))
+	})
+	return Members{Known: true, Instances: instances}
+}
+
+// disagreement says how the group's own list and EC2's contradict each other, nil when they do not.
+func disagreement(g *pool.Group, instances []pool.Instance) *pool.ReadError {
+	if g == nil {
+		return nil
+	}
+	seen := make(map[string]bool, len(instances))
+	for _, i := range instances {
+		seen[i.ID] = true
+	}
+	missing := 0
+	for _, m := range g.Members {
+		if !seen[m.InstanceID] && isExpected(m) {
+			missing++
+		}
+	}
+	if missing == 0 {
+		return nil
+	}
+	return &pool.ReadError{
+		Reason:  pool.ReadPartial,
+		Message: fmt.Sprintf("ec2:DescribeInstances returned %d instances and lacks %d that the group lists as its own", len(instances), missing),
+	}
+}
+
+// isExpected says that EC2 must list a member of the group: one that is not on its way out, and not on its way in
+// either, as a new instance shows in EC2's list only after a while.
+func isExpected(m pool.GroupMember) bool {
+	for _, passing := range []string{"Pending", "Terminat", "Detach"} {
+		if strings.HasPrefix(m.LifecycleState, passing) {
+			return false
+		}
+	}
+	return true
+}
+
+// ProviderID of an instance, exactly as the AWS cloud provider writes it to its Node.
+func ProviderID(zone, instanceID string) string { return "aws:///" + zone + "/" + instanceID }
+
+// ProviderIDs of all members, sorted. Never cut.
+func ProviderIDs(instances []pool.Instance) []string {
+	ids := make([]string, 0, len(instances))
+	for _, i := range instances {
+		ids = append(ids, ProviderID(i.Zone, i.ID))
+	}
+	return ids
+}
+
+// Statuses of the first MaxInstances members. An instance is up to date when it was launched from the given template;
+// whether it was is not known of one that the group does not list.
+func Statuses(instances []pool.Instance, g *pool.Group, templateID string) []v1alpha1.Instance {
+	templates := map[string]string{}
+	if g != nil {
+		for _, m := range g.Members {
+			templates[m.InstanceID] = m.LaunchTemplateID
+		}
+	}
+	out := make([]v1alpha1.Instance, 0, min(len(instances), MaxInstances))
+	for _, i := range instances[:min(len(instances), MaxInstances)] {
+		s := v1alpha1.Instance{
+			ProviderID:    ProviderID(i.Zone, i.ID),
+			InstanceID:    i.ID,
+			FailureDomain: i.Zone,
+			State:         i.State,
+		}
+		for _, ip := range i.InternalIPs {
+			s.Addresses = append(s.Addresses, v1alpha1.Address{Type: "InternalIP", Address: ip})
+		}
+		if t, listed := templates[i.ID]; listed {
+			upToDate := t == templateID
+			s.UpToDate = &upToDate
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// CutNote says that the list of instances is cut, if it is.
+func CutNote(total int) string {
+	if total <= MaxInstances {
+		return ""
+	}
+	return fmt.Sprintf("; status.instances lists the first %d of %d", MaxInstances, total)
+}

@@ -1,0 +1,96 @@
+package observation
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+// ownAnnotations is the prefix of the annotations that the function writes.
+const ownAnnotations = "machinepool.fn.crossplane.io/"
+
+// managedOf sorts the composed resources that exist by their role. Resources of other steps of the pipeline are left
+// alone.
+func managedOf(observed map[string]*fnv1.Resource) pool.Managed {
+	m := pool.Managed{Templates: map[string]pool.ObservedTemplate{}, Hooks: map[string]pool.Resource{}}
+	for name, r := range observed {
+		s := r.GetResource()
+		_, isTemplate := naming.RollKeyOfTemplate(name)
+		switch {
+		case name == naming.ResourceGroup:
+			m.Group = new(groupOf(s))
+		case name == naming.ResourceObject:
+			m.Object = new(objectOf(s))
+		case name == naming.ResourcePolicy:
+			m.Policy = new(resourceOf(s))
+		case isTemplate:
+			m.Templates[name] = templateOf(s)
+		case naming.IsHook(name):
+			m.Hooks[name] = resourceOf(s)
+		}
+	}
+	return m
+}
+
+func resourceOf(s *structpb.Struct) pool.Resource {
+	conditions := conditionsOf(s)
+	r := pool.Resource{
+		APIVersion:   text(s, "apiVersion"),
+		Kind:         text(s, "kind"),
+		ExternalName: text(s, "metadata", "annotations", meta.AnnotationKeyExternalName),
+		Annotations:  map[string]string{},
+		Spec:         at(s, "spec").GetStructValue().AsMap(),
+		Ready:        conditions["Ready"].Status == condition.True,
+		Synced:       conditions["Synced"].Status == condition.True,
+	}
+	for k, v := range at(s, "metadata", "annotations").GetStructValue().GetFields() {
+		if strings.HasPrefix(k, ownAnnotations) {
+			r.Annotations[k] = v.GetStringValue()
+		}
+	}
+	return r
+}
+
+func groupOf(s *structpb.Struct) pool.ObservedGroup {
+	g := pool.ObservedGroup{
+		Resource:        resourceOf(s),
+		Region:          text(s, "spec", "forProvider", "region"),
+		ARN:             text(s, "status", "atProvider", "arn"),
+		SentTemplateID:  text(s, "spec", "forProvider", "launchTemplate", "id"),
+		TemplateID:      text(s, "status", "atProvider", "launchTemplate", "id"),
+		Subnets:         texts(s, "spec", "forProvider", "vpcZoneIdentifier"),
+		DesiredCapacity: count(s, "status", "atProvider", "desiredCapacity"),
+	}
+	// The provider's id of a group is its name.
+	g.Name = cmp.Or(g.ExternalName, text(s, "status", "atProvider", "id"))
+	return g
+}
+
+func templateOf(s *structpb.Struct) pool.ObservedTemplate {
+	t := pool.ObservedTemplate{
+		Resource: resourceOf(s),
+		Name:     text(s, "spec", "forProvider", "name"),
+		ImageID:  text(s, "spec", "forProvider", "imageId"),
+	}
+	t.ID = text(s, "status", "atProvider", "id")
+	if t.ID == "" && strings.HasPrefix(t.ExternalName, "lt-") {
+		// After a restore from a backup without status, the persisted external name is the only trace of the id.
+		t.ID = t.ExternalName
+	}
+	return t
+}
+
+func objectOf(s *structpb.Struct) pool.ObservedObject {
+	return pool.ObservedObject{
+		Resource: resourceOf(s),
+		Bucket:   text(s, "spec", "forProvider", "bucket"),
+		Key:      text(s, "spec", "forProvider", "key"),
+	}
+}

@@ -1,0 +1,105 @@
+// Package observation decodes a request, once, into the plain values that the rules work on. The function's own Input
+// and composite are decoded strictly as to types; what others wrote is read leniently, field by field, since a field of
+// an unexpected shape must never cost a pool its group.
+package observation
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/crossplane/function-sdk-go/request"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+// From decodes a request. It returns an error that names the field when the Input or the composite have fields of the
+// wrong type, and never one for anything else that the request holds.
+func From(req *fnv1.RunFunctionRequest) (*pool.Observation, error) {
+	in := &v1beta1.Input{}
+	if req.GetInput() != nil {
+		if err := request.GetInput(req, in); err != nil {
+			return nil, fmt.Errorf("cannot decode the function's Input: %w", err)
+		}
+	}
+	in.Default()
+
+	xr := req.GetObserved().GetComposite().GetResource()
+	composite, err := decodeComposite(xr)
+	if err != nil {
+		return nil, err
+	}
+	return &pool.Observation{
+		Composite:   composite,
+		Conditions:  conditionsOf(xr),
+		Input:       in,
+		Exports:     exportsOf(composite, req.GetRequiredResources()),
+		Bootstrap:   bootstrapOf(composite.Spec.Bootstrap.DataSecretRef.Key, req.GetRequiredResources()),
+		Credentials: credentialsOf(in.AWS, req.GetCredentials()),
+		Managed:     managedOf(req.GetObserved().GetResources()),
+	}, nil
+}
+
+// credentialsKey is the key of a credentials Secret, as provider-aws's documentation names it.
+const credentialsKey = "credentials"
+
+// credentialsOf the step for AWS: the documented key, else the only one there is.
+func credentialsOf(aws v1beta1.AWS, credentials map[string]*fnv1.Credentials) []byte {
+	if aws.Identity != v1beta1.IdentitySecret {
+		return nil
+	}
+	data := credentials[aws.Credentials].GetCredentialData().GetData()
+	if ini, ok := data[credentialsKey]; ok || len(data) != 1 {
+		return ini
+	}
+	for _, ini := range data {
+		return ini
+	}
+	return nil
+}
+
+func decodeComposite(xr *structpb.Struct) (*v1alpha1.MachinePool, error) {
+	composite := &v1alpha1.MachinePool{}
+	composite.SetName(text(xr, "metadata", "name"))
+	composite.SetNamespace(text(xr, "metadata", "namespace"))
+	if err := decode(at(xr, "spec"), &composite.Spec); err != nil {
+		return nil, fmt.Errorf("cannot decode the composite: %w", inField("spec", err))
+	}
+	// The status is our own, but anyone may have edited it: what cannot be read is as good as lost.
+	if err := decode(at(xr, "status"), &composite.Status); err != nil {
+		composite.Status = v1alpha1.MachinePoolStatus{}
+	}
+	composite.Default()
+	defaultNamespaces(composite, text(xr, "spec", "claimRef", "namespace"))
+	return composite, nil
+}
+
+// decode a value into a typed one. A nil value decodes into nothing.
+func decode(v *structpb.Value, into any) error {
+	if v == nil {
+		return nil
+	}
+	b, err := protojson.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, into)
+}
+
+// inField says which field of which parent has which wrong type.
+func inField(parent string, err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return fmt.Errorf("%s: %w", parent, err)
+	}
+	path := parent
+	if wrong.Field != "" {
+		path += "." + wrong.Field
+	}
+	return fmt.Errorf("%s: Invalid value: got a %s where a %s belongs", path, wrong.Value, wrong.Type)
+}

@@ -1,0 +1,170 @@
+// Package report writes a decision into a response.
+package report
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/crossplane/function-sdk-go/response"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/decision"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/managed"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/observation"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+// DefaultTTL of a response when no Input says otherwise. The time to live is the only timer that Crossplane has with
+// realtime compositions, and 0 would mean never.
+const DefaultTTL = 15 * time.Second
+
+// Requirements asks Crossplane for the objects that a pool refers to. They are asked for in every response: what a
+// response does not ask for is not there in the next request.
+func Requirements(rsp *fnv1.RunFunctionResponse, composite *v1alpha1.MachinePool) {
+	resources := map[string]*fnv1.ResourceSelector{}
+	secret := composite.Spec.Bootstrap.DataSecretRef
+	if secret.Name != "" {
+		resources[observation.RequiredBootstrap] = selector("v1", "Secret", secret.Namespace, secret.Name)
+	}
+	if exports := composite.Spec.Cluster.ExportsFrom; exports != nil && exports.Name != "" {
+		resources[observation.RequiredExports] = selector(exports.APIVersion, exports.Kind, exports.Namespace, exports.Name)
+	}
+	rsp.Requirements = &fnv1.Requirements{Resources: resources}
+}
+
+func selector(apiVersion, kind, namespace, name string) *fnv1.ResourceSelector {
+	s := &fnv1.ResourceSelector{ApiVersion: apiVersion, Kind: kind, Match: &fnv1.ResourceSelector_MatchName{MatchName: name}}
+	if namespace != "" {
+		s.Namespace = &namespace
+	}
+	return s
+}
+
+// Refusal reports a decision that composes nothing. It is fatal, and so leaves everything that exists as it is.
+func Refusal(rsp *fnv1.RunFunctionResponse, d decision.Decision) {
+	Conditions(rsp, d.Conditions)
+	response.Fatal(rsp, errors.New(decision.Message(d.Refused)))
+}
+
+// Pool reports a decision and the resources rendered from it.
+func Pool(rsp *fnv1.RunFunctionResponse, o *pool.Observation, d decision.Decision, manifests []managed.Manifest) error {
+	if err := desire(rsp, manifests); err != nil {
+		return err
+	}
+	if err := Status(rsp, o, d); err != nil {
+		return err
+	}
+	Conditions(rsp, d.Conditions)
+	for _, e := range d.Events {
+		result(rsp, e)
+	}
+	rsp.Meta.Ttl = durationpb.New(ttl(o.Input.Refresh, d.Changing))
+	return nil
+}
+
+func ttl(r v1beta1.Refresh, changing bool) time.Duration {
+	if changing {
+		return time.Duration(r.ChangingSeconds) * time.Second
+	}
+	return time.Duration(r.StableSeconds) * time.Second
+}
+
+// desire adds the manifests to what earlier steps of the pipeline desire.
+func desire(rsp *fnv1.RunFunctionResponse, manifests []managed.Manifest) error {
+	if rsp.Desired == nil {
+		rsp.Desired = &fnv1.State{}
+	}
+	if rsp.Desired.Resources == nil {
+		rsp.Desired.Resources = make(map[string]*fnv1.Resource, len(manifests))
+	}
+	for _, m := range manifests {
+		s, err := structpb.NewStruct(m.Object)
+		if err != nil {
+			return fmt.Errorf("cannot encode composed resource %q: %w", m.Resource, err)
+		}
+		rsp.Desired.Resources[m.Resource] = &fnv1.Resource{Resource: s, Ready: ready(m.Ready)}
+	}
+	return nil
+}
+
+// Status writes the composite's status beside what earlier steps desire of it, and its readiness. Readiness is said
+// outright, since Crossplane would otherwise count a template that is on its way in or out.
+func Status(rsp *fnv1.RunFunctionResponse, o *pool.Observation, d decision.Decision) error {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&d.Status)
+	if err != nil {
+		return fmt.Errorf("cannot encode the status: %w", err)
+	}
+	ours, err := structpb.NewStruct(fields)
+	if err != nil {
+		return fmt.Errorf("cannot encode the status: %w", err)
+	}
+	if rsp.Desired.Composite == nil {
+		rsp.Desired.Composite = &fnv1.Resource{}
+	}
+	composite := rsp.GetDesired().GetComposite()
+	composite.Ready = ready(d.Ready)
+	if composite.Resource == nil {
+		composite.Resource = &structpb.Struct{}
+	}
+	if composite.Resource.Fields == nil {
+		composite.Resource.Fields = map[string]*structpb.Value{}
+	}
+	object := composite.Resource.Fields
+	if object["status"].GetStructValue() == nil {
+		object["status"] = structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{}})
+	}
+	status := object["status"].GetStructValue()
+	if status.Fields == nil {
+		status.Fields = map[string]*structpb.Value{}
+	}
+	for k, v := range ours.GetFields() {
+		status.Fields[k] = v
+	}
+	return nil
+}
+
+func ready(r bool) fnv1.Ready {
+	if r {
+		return fnv1.Ready_READY_TRUE
+	}
+	return fnv1.Ready_READY_FALSE
+}
+
+var statuses = map[condition.Status]fnv1.Status{
+	condition.True:    fnv1.Status_STATUS_CONDITION_TRUE,
+	condition.False:   fnv1.Status_STATUS_CONDITION_FALSE,
+	condition.Unknown: fnv1.Status_STATUS_CONDITION_UNKNOWN,
+}
+
+// Conditions of the composite, and of its claim when it has one.
+func Conditions(rsp *fnv1.RunFunctionResponse, conditions []condition.Condition) {
+	for _, c := range conditions {
+		rsp.Conditions = append(rsp.Conditions, &fnv1.Condition{
+			Type:    c.Type,
+			Status:  statuses[c.Status],
+			Reason:  c.Reason,
+			Message: &c.Message,
+			Target:  fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
+		})
+	}
+}
+
+func result(rsp *fnv1.RunFunctionResponse, e decision.Event) {
+	severity := fnv1.Severity_SEVERITY_NORMAL
+	if e.Warning {
+		severity = fnv1.Severity_SEVERITY_WARNING
+	}
+	rsp.Results = append(rsp.Results, &fnv1.Result{
+		Severity: severity,
+		Message:  e.Message,
+		Reason:   &e.Reason,
+		Target:   fnv1.Target_TARGET_COMPOSITE_AND_CLAIM.Enum(),
+	})
+}
