@@ -194,7 +194,7 @@ type ExportsReference struct {
 	// Namespace of the object. Default: the XR's. Leave it empty for a cluster-scoped object of a cluster-scoped XR.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",message="must be the name of a namespace"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",message="must be the name of a namespace: lower-case letters, digits and -, with a letter or digit first and last"
 	Namespace string `json:"namespace,omitempty"`
 
 	// FieldPath of the exports in the object.
@@ -335,13 +335,13 @@ const (
 type SecretKeyReference struct {
 	// Name of the Secret.
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="must be the name of a Secret"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="must be the name of a Secret: lower-case letters, digits, - and ., with a letter or digit first and last"
 	Name string `json:"name"`
 
 	// Namespace of the Secret. Default: the XR's, or its claim's. A cluster-scoped XR without a claim must set it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",message="must be the name of a namespace"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",message="must be the name of a namespace: lower-case letters, digits and -, with a letter or digit first and last"
 	Namespace string `json:"namespace,omitempty"`
 
 	// Key of the Secret whose bytes are the bootstrap data.

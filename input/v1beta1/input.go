@@ -26,6 +26,9 @@ type Input struct {
 	// additionalTags. A pool's own tags win over them. A change is made in place on groups, and reaches new instances only.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=40
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() >= 1 && k.size() <= 128)",message="a tag's key must have 1 to 128 characters"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[\\\\p{L}\\\\p{N}\\\\p{Z}+=._:/@-]*$'))",message="a tag's key may hold only letters, numbers, spaces and + - = . _ : / @"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^((?i:aws:)|captf[.]io/|kubernetes[.]io/cluster/|machinepool[.]fn[.]crossplane[.]io/)'))",message="a tag's key must not start with aws:, captf.io/, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/: these are reserved"
 	Tags map[string]string `json:"tags,omitempty"`
 
 	// AWS says whether and as whom the function itself reads AWS.
@@ -52,6 +55,7 @@ type ProviderConfigReference struct {
 	// +optional
 	// +kubebuilder:default=default
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="must be the name of a provider configuration: lower-case letters, digits, - and ., with a letter or digit first and last"
 	Name string `json:"name,omitempty"`
 }
 
@@ -76,7 +80,7 @@ const (
 )
 
 // AWS says whether and as whom the function itself reads AWS.
-// +kubebuilder:validation:XValidation:rule="self.identity != 'Secret' || has(self.credentials) && self.credentials != ''",fieldPath=".credentials",message="identity Secret needs the name of a credential of this pipeline step"
+// +kubebuilder:validation:XValidation:rule="!has(self.identity) || self.identity != 'Secret' || has(self.credentials) && self.credentials != ''",fieldPath=".credentials",message="identity Secret needs the name of a credential of this pipeline step"
 type AWS struct {
 	// Identity is how the function signs in: None makes no AWS call at all, Secret takes a credential of the pipeline step,
 	// Pod the function's own pod identity.

@@ -10,7 +10,7 @@ import (
 func bootstrap(path *field.Path, b *v1alpha1.Bootstrap) field.ErrorList {
 	ref := path.Child("dataSecretRef")
 
-	errs := objectName(ref.Child("name"), b.DataSecretRef.Name, "must be the name of a Secret")
+	errs := objectName(ref.Child("name"), b.DataSecretRef.Name, "must be the name of a Secret: lower-case letters, digits, - and ., with a letter or digit first and last")
 	errs = append(errs, namespaceName(ref.Child("namespace"), b.DataSecretRef.Namespace)...)
 	errs = append(errs, secretKey(ref.Child("key"), b.DataSecretRef.Key)...)
 	if b.Format == "" {

@@ -22,7 +22,7 @@ func Input(in *v1beta1.Input) field.ErrorList {
 
 	return sorted(
 		oneOf(ref.Child("kind"), in.ProviderConfigRef.Kind, v1beta1.KindClusterProviderConfig, v1beta1.KindProviderConfig),
-		objectName(ref.Child("name"), in.ProviderConfigRef.Name, "must be the name of a provider configuration"),
+		objectName(ref.Child("name"), in.ProviderConfigRef.Name, "must be the name of a provider configuration: lower-case letters, digits, - and ., with a letter or digit first and last"),
 		tags(field.NewPath("tags"), in.Tags),
 		awsIdentity(field.NewPath("aws"), &in.AWS),
 		between(refresh.Child("stableSeconds"), in.Refresh.StableSeconds, minRefreshSeconds, maxRefreshSeconds),

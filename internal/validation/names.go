@@ -32,5 +32,5 @@ func namespaceName(path *field.Path, name string) field.ErrorList {
 		return nil
 	}
 
-	return field.ErrorList{field.Invalid(path, name, "must be the name of a namespace")}
+	return field.ErrorList{field.Invalid(path, name, "must be the name of a namespace: lower-case letters, digits and -, with a letter or digit first and last")}
 }

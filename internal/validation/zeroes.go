@@ -16,7 +16,9 @@ type zero struct {
 
 var zeroes = []zero{ //nolint:gochecknoglobals // A constant list.
 	{[]string{"spec", "cluster", "exportsFrom", "fieldPath"}, func(p *field.Path) field.ErrorList { return notEmpty(p, "") }},
-	{[]string{"spec", "autoscaling", "scaler"}, func(p *field.Path) field.ErrorList { return oneOf(p, "", v1alpha1.ScalerNative, v1alpha1.ScalerExternal) }},
+	{[]string{"spec", "autoscaling", "scaler"}, func(p *field.Path) field.ErrorList {
+		return oneOf(p, "", v1alpha1.ScalerNative, v1alpha1.ScalerExternal)
+	}},
 	{[]string{"spec", "autoscaling", "targetCPUPercent"}, func(p *field.Path) field.ErrorList { return targetCPUPercent(p, 0) }},
 	{[]string{"spec", "bootstrap", "dataSecretRef", "key"}, func(p *field.Path) field.ErrorList { return secretKey(p, "") }},
 	{[]string{"spec", "bootstrap", "format"}, func(p *field.Path) field.ErrorList {

@@ -1,0 +1,163 @@
+package admission
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+const xrdPath = "../../configuration/machinepools.yaml"
+
+// derive returns the CRDs that Crossplane makes of each variant of the XRD, by what they are for.
+func derive(t *testing.T) map[string]*extv1.CustomResourceDefinition {
+	t.Helper()
+
+	crds := map[string]*extv1.CustomResourceDefinition{}
+	for name, variant := range Variants() {
+		xrd, err := ReadXRD(xrdPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v1, err := AsV1(xrd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		variant(v1)
+
+		if crds[name], err = Composite(v1); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if v1.Spec.ClaimNames == nil {
+			continue
+		}
+		if crds[name+" claim"], err = Claim(v1); err != nil {
+			t.Fatalf("%s claim: %v", name, err)
+		}
+	}
+
+	return crds
+}
+
+func servers(t *testing.T) map[string]*Server {
+	t.Helper()
+
+	all := map[string]*Server{}
+	for name, crd := range derive(t) {
+		server, err := NewServer(crd)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		all[name] = server
+	}
+
+	return all
+}
+
+func TestCRD(t *testing.T) {
+	scopes := map[string]extv1.ResourceScope{
+		"Namespaced":          extv1.NamespaceScoped,
+		"Cluster":             extv1.ClusterScoped,
+		"LegacyCluster":       extv1.ClusterScoped,
+		"LegacyCluster claim": extv1.NamespaceScoped,
+	}
+
+	crds := derive(t)
+	if diff := cmp.Diff(len(scopes), len(crds)); diff != "" {
+		t.Errorf("CRDs: -want, +got:\n%s", diff)
+	}
+
+	for name, scope := range scopes {
+		t.Run(name, func(t *testing.T) {
+			crd := crds[name]
+			if err := Validate(crd); err != nil {
+				t.Errorf("Validate(...): an API server refuses the CRD: %v", err)
+			}
+			if diff := cmp.Diff(scope, crd.Spec.Scope); diff != "" {
+				t.Errorf("scope: -want, +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestInputCRD(t *testing.T) {
+	crd, err := ReadCRD("../../package/input/machinepool.fn.crossplane.io_inputs.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Validate(crd); err != nil {
+		t.Errorf("Validate(...): an API server refuses the CRD: %v", err)
+	}
+}
+
+func TestScale(t *testing.T) {
+	want := &extv1.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas"}
+
+	crd := derive(t)["Namespaced"]
+	if diff := cmp.Diff(want, crd.Spec.Versions[0].Subresources.Scale); diff != "" {
+		t.Errorf("scale: -want, +got:\n%s", diff)
+	}
+}
+
+func TestAdmitsTheDesign(t *testing.T) {
+	for name, server := range servers(t) {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff([]string{}, says(server.Admit(readXR(t, "pool.yaml")))); diff != "" {
+				t.Errorf("Admit(...): -want, +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAdmits(t *testing.T) {
+	all := servers(t)
+	for name, tc := range readCases(t, "accepted.yaml") {
+		t.Run(name, func(t *testing.T) {
+			for variant, server := range all {
+				if diff := cmp.Diff([]string{}, says(server.Admit(patched(t, tc.Spec)))); diff != "" {
+					t.Errorf("%s\n%s: Admit(...): -want, +got:\n%s", tc.Reason, variant, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	all := servers(t)
+	for name, tc := range readCases(t, "refused.yaml") {
+		t.Run(name, func(t *testing.T) {
+			slices.Sort(tc.Says)
+			for variant, server := range all {
+				if diff := cmp.Diff(tc.Says, says(server.Admit(patched(t, tc.Spec)))); diff != "" {
+					t.Errorf("%s\n%s: Admit(...): -want, +got:\n%s", tc.Reason, variant, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestRefusesUnknownFields(t *testing.T) {
+	xr := readXR(t, "sparse.yaml")
+	merge(xr, map[string]any{"spec": map[string]any{"instancetype": "m6i.large"}})
+
+	want := []string{"spec.instancetype: Forbidden: unknown field"}
+	if diff := cmp.Diff(want, says(servers(t)["Namespaced"].Admit(xr))); diff != "" {
+		t.Errorf("Admit(...): -want, +got:\n%s", diff)
+	}
+}
+
+func TestKeepsUnknownExports(t *testing.T) {
+	xr, want := readXR(t, "pool.yaml"), readXR(t, "pool.yaml")
+	if errs := servers(t)["Namespaced"].Admit(xr); len(errs) > 0 {
+		t.Fatal(errs)
+	}
+
+	exports := func(xr map[string]any) any {
+		return xr["spec"].(map[string]any)["cluster"].(map[string]any)["exports"] //nolint:forcetypeassert // A test may panic.
+	}
+	if diff := cmp.Diff(exports(want), exports(xr), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("exports: -want, +got:\n%s", diff)
+	}
+}
