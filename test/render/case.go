@@ -18,6 +18,11 @@ type renderCase struct {
 	title   string
 	about   string
 	refused bool // the function is expected to refuse it
+
+	// What exists already, for `make render UPDATE=1` to write observed.yaml.
+	settled bool   // everything the XR asks for
+	after   string // everything that another case asks for, and one run of this one's XR
+	desired int    // with a desired size that AWS chose since
 }
 
 // cases in the order of a pool's life.
@@ -33,16 +38,23 @@ var cases = []renderCase{
 		name:  "steady-state",
 		title: "Steady state",
 		about: "Everything exists and is Ready: nothing changes.",
+
+		settled: true,
 	},
 	{
 		name:  "roll",
 		title: "A roll in its middle",
 		about: "kubernetesVersion went up. AWS has the new launch template, so the group moves to it; the old one stays until it has.",
+
+		after: "steady-state",
 	},
 	{
 		name:  "spot-autoscaled",
 		title: "An autoscaled pool of Spot Instances",
 		about: "AWS scales between two bounds on CPU; the desired size that it chose is left alone.",
+
+		settled: true,
+		desired: 7,
 	},
 	{
 		name:  "ignition",
@@ -66,28 +78,53 @@ func (c renderCase) observedFile(examples string) string {
 	return file
 }
 
-// render is what `crossplane composition render` prints for the case: YAML, or the
-// error of a case that is refused.
+// A refusedError says that the function returned a fatal result.
+type refusedError struct{ message string }
+
+// Error is what a control plane shows on the XR.
+func (e refusedError) Error() string { return e.message }
+
+// render is what the case comes out as: YAML, or the error of one that is refused.
 func (c renderCase) render(ctx context.Context, cfg config, address string) (string, error) {
 	dir := filepath.Join(cfg.examples, c.name)
+	i := inputs{
+		xr:       filepath.Join(dir, "xr.yaml"),
+		required: filepath.Join(dir, "required.yaml"),
+		observed: c.observedFile(cfg.examples),
+	}
+	out, err := i.render(ctx, cfg, address)
+
+	refused := refusedError{}
+
+	switch {
+	case c.refused && errors.As(err, &refused):
+		return refused.message, nil
+	case c.refused && err == nil:
+		return "", errors.New("rendered, but it should have been refused")
+	default:
+		return out, err
+	}
+}
+
+// inputs are the files that a run of the function takes.
+type inputs struct{ xr, required, observed string }
+
+// render is what `crossplane composition render` prints.
+func (i inputs) render(ctx context.Context, cfg config, address string) (string, error) {
 	args := []string{
-		"composition", "render",
-		filepath.Join(dir, "xr.yaml"),
+		"composition", "render", i.xr,
 		filepath.Join(cfg.examples, "composition.yaml"),
 		filepath.Join(cfg.examples, "functions.yaml"),
-		"--required-resources", filepath.Join(dir, "required.yaml"),
+		"--xrd", filepath.Join(cfg.examples, "xrd.yaml"),
+		"--required-resources", i.required,
 		"--include-function-results",
 		"--crossplane-binary", cfg.core,
 		"--function-annotations", "render.crossplane.io/runtime=Development",
 		"--function-annotations", "render.crossplane.io/runtime-development-target=" + address,
 	}
 
-	if xrd := filepath.Join(cfg.examples, "xrd.yaml"); exists(xrd) {
-		args = append(args, "--xrd", xrd)
-	}
-
-	if observed := c.observedFile(cfg.examples); observed != "" {
-		args = append(args, "--observed-resources", observed)
+	if i.observed != "" {
+		args = append(args, "--observed-resources", i.observed)
 	}
 
 	var stdout, stderr bytes.Buffer
@@ -99,15 +136,27 @@ func (c renderCase) render(ctx context.Context, cfg config, address string) (str
 	err := cmd.Run()
 
 	switch {
-	case err == nil && !c.refused:
-		return stdout.String(), nil
 	case err == nil:
-		return "", errors.New("rendered, but it should have been refused")
-	case c.refused && strings.Contains(stderr.String(), "returned a fatal result: "):
-		return refusal(stderr.String()), nil
+		return steady(stdout.String()), nil
+	case strings.Contains(stderr.String(), "returned a fatal result: "):
+		return "", refusedError{message: refusal(stderr.String())}
 	default:
 		return "", fmt.Errorf("%w: %s\n%s", err, strings.Join(cmd.Args, " "), stderr.String())
 	}
+}
+
+// steady leaves out what Crossplane itself says about each resource, which comes in
+// another order every time.
+func steady(rendered string) string {
+	var out strings.Builder
+
+	for doc := range documents([]byte(rendered)) {
+		if text := strings.Trim(string(doc), "\n"); text != "" && !strings.Contains(text, "\nmessage: Composed resource ") {
+			out.WriteString("---\n" + text + "\n")
+		}
+	}
+
+	return out.String()
 }
 
 // beforeRefusal is how far the error of a refused case is about Crossplane's inner

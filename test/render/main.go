@@ -97,13 +97,19 @@ func run(ctx context.Context, cfg config) error {
 // show renders one case, prints what a person wants to see of it, and holds it
 // against its golden.
 func show(ctx context.Context, cfg config, address string, c renderCase) error {
+	if cfg.update {
+		if err := c.observe(ctx, cfg, address); err != nil {
+			return fmt.Errorf("cannot play provider-aws: %w", err)
+		}
+	}
+
 	got, err := c.render(ctx, cfg, address)
 	if err != nil {
 		return err
 	}
 
 	if c.refused {
-		fmt.Printf("Refused, as it should be, and what exists stays as it is:\n\n%s", indent(got))
+		fmt.Printf("Refused, as it should be, and what exists stays as it is:\n\n%s", indent(listed(got)))
 	} else if err := printRendered(os.Stdout, got, c.observedFile(cfg.examples)); err != nil {
 		return err
 	}

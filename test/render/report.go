@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"os"
 	"reflect"
@@ -90,14 +92,7 @@ func printComposite(w io.Writer, xr object) error {
 	status := maps.Clone(xr.Status)
 	delete(status, "conditions")
 
-	if len(status) > 0 {
-		out, err := yaml.Marshal(status)
-		if err != nil {
-			return err
-		}
-
-		fmt.Fprint(w, indent(string(out)))
-	}
+	fmt.Fprint(w, outline(status, "  "))
 
 	var conditions []condition
 	if err := into(xr.Status["conditions"], &conditions); err != nil {
@@ -219,10 +214,10 @@ func describe(r object) string {
 	switch r.Kind {
 	case "LaunchTemplate":
 		return join(r.Metadata.Annotations["crossplane.io/external-name"], p.ImageID, p.InstanceType,
-			when(p.InstanceMarketOptions != nil, "spot"), size(p.UserData)+" of user data")
+			when(p.InstanceMarketOptions != nil, "spot"), size(p.UserData)+" user data")
 	case "AutoscalingGroup":
 		return join(
-			fmt.Sprintf("%s to %s instances", number(p.MinSize), number(p.MaxSize)),
+			span(number(p.MinSize), number(p.MaxSize))+" instances",
 			when(initial.DesiredCapacity != nil, number(initial.DesiredCapacity)+" at first"),
 			strings.TrimSpace(p.LaunchTemplate.ID+" "+p.LaunchTemplate.Version),
 			fmt.Sprintf("%d subnets", len(p.VPCZoneIdentifier)),
@@ -232,7 +227,7 @@ func describe(r object) string {
 	case "Object":
 		return join("s3://"+p.Bucket+"/"+p.Key, size(p.ContentBase64))
 	case "LifecycleHook":
-		return join(p.LifecycleTransition, number(p.HeartbeatTimeout)+" s", p.DefaultResult)
+		return join(strings.TrimPrefix(p.LifecycleTransition, "autoscaling:EC2_INSTANCE_"), number(p.HeartbeatTimeout)+" s", p.DefaultResult)
 	default:
 		return ""
 	}
@@ -249,6 +244,15 @@ func when(is bool, s string) string {
 	}
 
 	return ""
+}
+
+// span is one number if both are the same.
+func span(low, high string) string {
+	if low == high {
+		return low
+	}
+
+	return low + " to " + high
 }
 
 func number(n *float64) string {
@@ -287,7 +291,7 @@ func into(value, out any) error {
 func parse(stream []byte) ([]object, error) {
 	var objects []object
 
-	for doc := range bytes.SplitSeq(append([]byte("\n"), stream...), []byte("\n---\n")) {
+	for doc := range documents(stream) {
 		var o object
 		if err := yaml.Unmarshal(doc, &o); err != nil {
 			return nil, err
@@ -299,4 +303,67 @@ func parse(stream []byte) ([]object, error) {
 	}
 
 	return objects, nil
+}
+
+// documents are the parts of a YAML stream.
+func documents(stream []byte) iter.Seq[[]byte] {
+	return bytes.SplitSeq(append([]byte("\n"), stream...), []byte("\n---\n"))
+}
+
+// listed is a refusal with each mistake on a line of its own.
+func listed(refusal string) string {
+	head, mistakes, ok := strings.Cut(refusal, "returned a fatal result: ")
+	if !ok {
+		return refusal
+	}
+
+	lines := []string{head + "returned a fatal result:"}
+	for mistake := range strings.SplitSeq(strings.TrimSpace(mistakes), "; spec.") {
+		mistake = "spec." + strings.TrimPrefix(mistake, "spec.")
+		lines = append(lines, "- "+strings.Join(wrap(mistake, width-4), "\n  "))
+	}
+
+	return strings.Join(lines, "\n")
+}
+
+// outline is a generic value as short YAML: lists of plain values on one line.
+func outline(value any, margin string) string {
+	var out strings.Builder
+
+	fields, _ := value.(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		out.WriteString(margin + key + ":")
+
+		switch v := fields[key].(type) {
+		case map[string]any:
+			out.WriteString("\n" + outline(v, margin+"  "))
+		case []any:
+			out.WriteString(" " + flow(v) + "\n")
+		default:
+			out.WriteString(" " + strings.Join(wrap(fmt.Sprint(v), width-len(margin)-2), "\n"+margin+"  ") + "\n")
+		}
+	}
+
+	return out.String()
+}
+
+// flow is a list on one line.
+func flow(list []any) string {
+	var items []string
+
+	for _, item := range list {
+		switch item.(type) {
+		case map[string]any, []any:
+			raw, err := json.Marshal(item)
+			if err != nil {
+				return err.Error()
+			}
+
+			items = append(items, string(raw))
+		default:
+			items = append(items, fmt.Sprint(item))
+		}
+	}
+
+	return "[" + strings.Join(items, ", ") + "]"
 }

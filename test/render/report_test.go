@@ -63,8 +63,8 @@ func TestPrintRendered(t *testing.T) {
 
           RESOURCE           KIND              WHAT
   update  autoscaling-group  AutoscalingGroup  3 to 9 instances, 4 at first, lt-1 $Latest, 2 subnets
-  keep    launch-template-1  LaunchTemplate    lt-1, ami-1, m6i.large, spot, 5 bytes of user data
-  delete  launch-template-0  LaunchTemplate    lt-1, ami-1, m6i.large, spot, 5 bytes of user data
+  keep    launch-template-1  LaunchTemplate    lt-1, ami-1, m6i.large, spot, 5 bytes user data
+  delete  launch-template-0  LaunchTemplate    lt-1, ami-1, m6i.large, spot, 5 bytes user data
 
   EVENT    REASON  MESSAGE
   Warning  Broken  something is broken
@@ -95,5 +95,14 @@ func TestRefusal(t *testing.T) {
 
 	if got := refusal(stderr); got != want {
 		t.Errorf("refusal(...): got %q, want %q", got, want)
+	}
+}
+
+func TestSteady(t *testing.T) {
+	own := "apiVersion: render.crossplane.io/v1beta1\nkind: Result\nmessage: Composed resource \"a\" is not yet ready\nreason: ComposeResources\n"
+	rendered := "---\n" + composite + "---\n" + own + "---\n" + result
+
+	if got, want := steady(rendered), "---\n"+composite+"---\n"+result; got != want {
+		t.Errorf("steady(...): got:\n%s\nwant:\n%s", got, want)
 	}
 }
