@@ -1,0 +1,162 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"regexp"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go/logging"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+// userAgent and the session name of assumed roles, by which CloudTrail shows who called.
+const userAgent = "function-aws-machinepool"
+
+// regionName is what a region may look like. It becomes a part of the host name that signed requests are sent to, and
+// it comes from whoever writes the cluster's exports: one label keeps it below the endpoint's domain.
+var regionName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}[a-z0-9]$`)
+
+// An sdk makes clients of the AWS SDK. All of them share one pool of connections.
+type sdk struct {
+	http       *awshttp.BuildableClient
+	maxBackoff time.Duration
+	// assumes wraps calls to sts:AssumeRole, which are made deep inside of others.
+	assumes func(region string, next stscreds.AssumeRoleAPIClient) stscreds.AssumeRoleAPIClient
+}
+
+func newSDK(m *metrics) *sdk {
+	return &sdk{
+		http: awshttp.NewBuildableClient().
+			WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialTimeout }).
+			WithTransportOptions(func(t *http.Transport) {
+				t.TLSHandshakeTimeout = 2 * dialTimeout
+				t.ResponseHeaderTimeout = headerTimeout
+				t.MaxIdleConnsPerHost = maxCalls
+			}),
+		maxBackoff: maxBackoff,
+		assumes: func(region string, next stscreds.AssumeRoleAPIClient) stscreds.AssumeRoleAPIClient {
+			return &countedSTS{next: next, caller: &caller{region: region, metrics: m}}
+		},
+	}
+}
+
+// clients signs in as the identity. It makes no call: credentials are fetched with the first one.
+func (s *sdk) clients(ctx context.Context, id pool.Identity, region string) (Clients, error) {
+	opts := []func(*config.LoadOptions) error{
+		config.WithRegion(region),
+		config.WithHTTPClient(s.http),
+		config.WithRetryer(s.retryer),
+		// The SDK's warnings can quote what it read.
+		config.WithLogger(logging.Nop{}),
+	}
+	switch id.Source {
+	case v1beta1.IdentityPod:
+	case v1beta1.IdentitySecret:
+		c, err := parseCredentials(id.SharedCredentials)
+		if err != nil {
+			return Clients{}, &credentialsError{err: err, shown: err.Error()}
+		}
+		opts = append(opts, config.WithCredentialsProvider(credentials.StaticCredentialsProvider{Value: c}))
+	case v1beta1.IdentityNone:
+		return Clients{}, errors.New("the identity None has no clients")
+	default:
+		return Clients{}, &credentialsError{err: errors.New("unknown identity"), shown: "the identity is none of None, Pod and Secret"}
+	}
+
+	cfg, err := config.LoadDefaultConfig(ctx, opts...)
+	if err != nil {
+		return Clients{}, &credentialsError{err: fmt.Errorf("cannot load the AWS configuration: %w", err), shown: "the AWS configuration of the function's pod cannot be loaded: check its AWS_ variables"}
+	}
+	cfg.APIOptions = append(cfg.APIOptions, awsmiddleware.AddUserAgentKey(userAgent))
+	cfg.Credentials = explained{next: cfg.Credentials}
+	for _, role := range id.AssumeRoleChain {
+		cfg = s.assume(cfg, role)
+	}
+
+	return Clients{
+		AutoScaling: autoscaling.NewFromConfig(cfg, func(o *autoscaling.Options) { o.APIOptions = append(o.APIOptions, onlyWhole) }),
+		EC2:         ec2.NewFromConfig(cfg, func(o *ec2.Options) { o.APIOptions = append(o.APIOptions, onlyWhole) }),
+	}, nil
+}
+
+// assume returns the configuration signed in as the role.
+func (s *sdk) assume(cfg awssdk.Config, role v1beta1.AssumeRole) awssdk.Config {
+	client := sts.NewFromConfig(cfg, func(o *sts.Options) { o.APIOptions = append(o.APIOptions, onlyWhole) })
+	provider := stscreds.NewAssumeRoleProvider(s.assumes(cfg.Region, client), role.RoleARN, func(o *stscreds.AssumeRoleOptions) {
+		o.RoleSessionName = userAgent
+		if role.ExternalID != "" {
+			o.ExternalID = awssdk.String(role.ExternalID)
+		}
+	})
+	out := cfg.Copy()
+	out.Credentials = explained{next: awssdk.NewCredentialsCache(provider, func(o *awssdk.CredentialsCacheOptions) {
+		// A minute early, so that no request is signed with what expires on its way.
+		o.ExpiryWindow = time.Minute
+	})}
+	return out
+}
+
+// retryer is the SDK's standard one. The adaptive one holds calls back by a rate that it guesses from throttling, for
+// longer than a run waits, and its guess is per client while the bucket is the account's. Few calls are what batching
+// is for; a run that fails keeps what it last knew, and the next one asks again.
+func (s *sdk) retryer() awssdk.Retryer {
+	return retry.NewStandard(func(o *retry.StandardOptions) {
+		o.MaxAttempts = maxAttempts
+		o.MaxBackoff = s.maxBackoff
+	})
+}
+
+// A credentialsError says that there are no credentials to call AWS with.
+type credentialsError struct {
+	err error
+	// shown is what may be shown of it. Empty when that depends on the operation that needed the credentials.
+	shown string
+}
+
+func (e *credentialsError) Error() string { return "cannot get credentials: " + e.err.Error() }
+func (e *credentialsError) Unwrap() error { return e.err }
+
+// explained marks the errors of a credentials provider, which the SDK itself does not tell from those of the call.
+type explained struct{ next awssdk.CredentialsProvider }
+
+// Retrieve credentials.
+func (e explained) Retrieve(ctx context.Context) (awssdk.Credentials, error) {
+	c, err := e.next.Retrieve(ctx)
+	if err != nil {
+		return awssdk.Credentials{}, &credentialsError{err: err}
+	}
+	return c, nil
+}
+
+// countedSTS is an STS client whose calls are counted.
+type countedSTS struct {
+	next   stscreds.AssumeRoleAPIClient
+	caller *caller
+}
+
+// AssumeRole assumes a role.
+func (s *countedSTS) AssumeRole(ctx context.Context, in *sts.AssumeRoleInput, opts ...func(*sts.Options)) (*sts.AssumeRoleOutput, error) {
+	var err error
+	out, _ := call(ctx, s.caller, opAssumeRole, 1, func(ctx context.Context) (*sts.AssumeRoleOutput, error) {
+		var out *sts.AssumeRoleOutput
+		out, err = s.next.AssumeRole(ctx, in, opts...)
+		return out, err
+	})
+	return out, err
+}

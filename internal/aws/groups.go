@@ -1,0 +1,101 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+// readGroups reads groups by name, as many a call as AWS lets. A group that AWS does not have is a nil one.
+func (v *view) readGroups(ctx context.Context, names []string) map[string]outcome[*pool.Group] {
+	out := make(map[string]outcome[*pool.Group], len(names))
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for part := range slices.Chunk(names, groupsPerCall) {
+		wg.Go(func() {
+			found := isolate(part, func(names []string) (map[string]*pool.Group, *failure) { return v.describeGroups(ctx, names) })
+			mu.Lock()
+			defer mu.Unlock()
+			maps.Copy(out, found)
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+func (v *view) describeGroups(ctx context.Context, names []string) (map[string]*pool.Group, *failure) {
+	found := make(map[string]*pool.Group, len(names))
+	f := pages(ctx, v.caller, opGroups, len(names),
+		func(ctx context.Context, token *string) (*autoscaling.DescribeAutoScalingGroupsOutput, error) {
+			return v.clients.AutoScaling.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{
+				AutoScalingGroupNames: names,
+				MaxRecords:            awssdk.Int32(groupsPerCall),
+				NextToken:             token,
+			})
+		},
+		func(out *autoscaling.DescribeAutoScalingGroupsOutput) *string {
+			for i := range out.AutoScalingGroups {
+				g := group(&out.AutoScalingGroups[i])
+				found[g.Name] = g
+			}
+			return out.NextToken
+		})
+	if f != nil {
+		return nil, f
+	}
+	return found, nil
+}
+
+func group(g *types.AutoScalingGroup) *pool.Group {
+	out := &pool.Group{
+		ARN:              awssdk.ToString(g.AutoScalingGroupARN),
+		Name:             awssdk.ToString(g.AutoScalingGroupName),
+		DesiredCapacity:  awssdk.ToInt32(g.DesiredCapacity),
+		MinSize:          awssdk.ToInt32(g.MinSize),
+		MaxSize:          awssdk.ToInt32(g.MaxSize),
+		LaunchTemplateID: launchTemplateID(g),
+		// Status is only there while the group is being deleted.
+		// https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_AutoScalingGroup.html
+		Deleting: awssdk.ToString(g.Status) != "",
+	}
+	for i := range g.Instances {
+		out.Members = append(out.Members, member(&g.Instances[i]))
+	}
+	// AWS promises no order, and what is reported must not change while AWS says the same.
+	slices.SortFunc(out.Members, func(a, b pool.GroupMember) int { return cmp.Compare(a.InstanceID, b.InstanceID) })
+	return out
+}
+
+func launchTemplateID(g *types.AutoScalingGroup) string {
+	switch {
+	case g.LaunchTemplate != nil:
+		return awssdk.ToString(g.LaunchTemplate.LaunchTemplateId)
+	case g.MixedInstancesPolicy != nil && g.MixedInstancesPolicy.LaunchTemplate != nil && g.MixedInstancesPolicy.LaunchTemplate.LaunchTemplateSpecification != nil:
+		return awssdk.ToString(g.MixedInstancesPolicy.LaunchTemplate.LaunchTemplateSpecification.LaunchTemplateId)
+	default:
+		return ""
+	}
+}
+
+func member(i *types.Instance) pool.GroupMember {
+	out := pool.GroupMember{
+		InstanceID:           awssdk.ToString(i.InstanceId),
+		Zone:                 awssdk.ToString(i.AvailabilityZone),
+		LifecycleState:       string(i.LifecycleState),
+		HealthStatus:         awssdk.ToString(i.HealthStatus),
+		ProtectedFromScaleIn: awssdk.ToBool(i.ProtectedFromScaleIn),
+	}
+	if i.LaunchTemplate != nil {
+		out.LaunchTemplateID = awssdk.ToString(i.LaunchTemplate.LaunchTemplateId)
+		out.LaunchTemplateVersion = awssdk.ToString(i.LaunchTemplate.Version)
+	}
+	return out
+}

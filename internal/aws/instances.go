@@ -1,0 +1,164 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+// groupTag is put on every instance of a group by Auto Scaling, and taken off one that is detached.
+// https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-tagging.html
+const groupTag = "aws:autoscaling:groupName"
+
+// memberStates are those of an instance that is a member: terminated ones stay visible for about an hour.
+var memberStates = []string{
+	string(types.InstanceStateNamePending),
+	string(types.InstanceStateNameRunning),
+	string(types.InstanceStateNameStopping),
+	string(types.InstanceStateNameStopped),
+}
+
+// readInstances reads the instances of groups by tag, and never by id: one unknown id fails a whole call. Groups are read
+// together as long as a page is likely to hold all of their members, so that pages are read side by side and not one
+// after the other, which a run would not have the time for.
+func (v *view) readInstances(ctx context.Context, names []string, size func(string) int) map[string]outcome[[]pool.Instance] {
+	out := make(map[string]outcome[[]pool.Instance], len(names))
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for _, part := range parts(names, size) {
+		wg.Go(func() {
+			found := isolate(part, func(names []string) (map[string][]pool.Instance, *failure) { return v.describeInstances(ctx, names) })
+			mu.Lock()
+			defer mu.Unlock()
+			maps.Copy(out, found)
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// parts cuts names so that each part fits into a filter and, as far as sizes are known, into a page.
+func parts(names []string, size func(string) int) [][]string {
+	var out [][]string
+	var part []string
+	items := 0
+	for _, n := range names {
+		s := size(n)
+		if len(part) > 0 && (len(part) == valuesPerFilter || items+s > itemsPerPage) {
+			out, part, items = append(out, part), nil, 0
+		}
+		part, items = append(part, n), items+s
+	}
+	if len(part) > 0 {
+		out = append(out, part)
+	}
+	return out
+}
+
+func (v *view) describeInstances(ctx context.Context, names []string) (map[string][]pool.Instance, *failure) {
+	values := make([]string, 0, len(names))
+	wanted := make(map[string]bool, len(names))
+	for _, n := range names {
+		values = append(values, literal(n))
+		wanted[n] = true
+	}
+
+	// By id, since an instance can move from one page to the next while pages are read.
+	byID := make(map[string]pool.Instance)
+	groups := make(map[string]string)
+	f := pages(ctx, v.caller, opInstances, len(names),
+		func(ctx context.Context, token *string) (*ec2.DescribeInstancesOutput, error) {
+			return v.clients.EC2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{
+				Filters: []types.Filter{
+					{Name: awssdk.String("tag:" + groupTag), Values: values},
+					{Name: awssdk.String("instance-state-name"), Values: memberStates},
+				},
+				MaxResults: awssdk.Int32(itemsPerPage),
+				NextToken:  token,
+			})
+		},
+		func(out *ec2.DescribeInstancesOutput) *string {
+			for r := range out.Reservations {
+				for i := range out.Reservations[r].Instances {
+					in := instance(&out.Reservations[r].Instances[i])
+					name := groupOf(&out.Reservations[r].Instances[i])
+					if wanted[name] && slices.Contains(memberStates, in.State) {
+						byID[in.ID], groups[in.ID] = in, name
+					}
+				}
+			}
+			return out.NextToken
+		})
+	if f != nil {
+		return nil, f
+	}
+
+	found := make(map[string][]pool.Instance, len(names))
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		found[groups[id]] = append(found[groups[id]], byID[id])
+	}
+	return found, nil
+}
+
+// literal is the filter value that matches s and nothing else: * and ? are wildcards, and a backslash takes that away.
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html
+func literal(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`).Replace(s)
+}
+
+func groupOf(i *types.Instance) string {
+	for _, t := range i.Tags {
+		if awssdk.ToString(t.Key) == groupTag {
+			return awssdk.ToString(t.Value)
+		}
+	}
+	return ""
+}
+
+func instance(i *types.Instance) pool.Instance {
+	out := pool.Instance{ID: awssdk.ToString(i.InstanceId), InternalIPs: internalIPs(i)}
+	if i.Placement != nil {
+		out.Zone = awssdk.ToString(i.Placement.AvailabilityZone)
+	}
+	if i.State != nil {
+		out.State = string(i.State.Name)
+	}
+	return out
+}
+
+// internalIPs are the primary private IPv4 address, and the primary or else the first IPv6 address of the primary network
+// interface. Its other addresses belong to Pods where the VPC CNI hands them out.
+func internalIPs(i *types.Instance) []string {
+	var out []string
+	if ip := awssdk.ToString(i.PrivateIpAddress); ip != "" {
+		out = append(out, ip)
+	}
+	var v6 []types.InstanceIpv6Address
+	for _, n := range i.NetworkInterfaces {
+		if n.Attachment != nil && awssdk.ToInt32(n.Attachment.DeviceIndex) == 0 && awssdk.ToInt32(n.Attachment.NetworkCardIndex) == 0 {
+			v6 = slices.Clone(n.Ipv6Addresses)
+		}
+	}
+	if len(v6) > 0 {
+		// AWS promises no order; the lowest stays the same as long as the addresses do.
+		first := slices.MinFunc(v6, func(a, b types.InstanceIpv6Address) int {
+			if p, q := awssdk.ToBool(a.IsPrimaryIpv6), awssdk.ToBool(b.IsPrimaryIpv6); p != q {
+				return map[bool]int{true: -1, false: 1}[p]
+			}
+			return cmp.Compare(awssdk.ToString(a.Ipv6Address), awssdk.ToString(b.Ipv6Address))
+		})
+		if ip := awssdk.ToString(first.Ipv6Address); ip != "" {
+			out = append(out, ip)
+		}
+	}
+	return out
+}

@@ -1,0 +1,89 @@
+package aws
+
+import "time"
+
+// Every time and bound of the reads, with its reason.
+const (
+	// readBudget is how long a run waits for AWS in all. Crossplane runs the pipeline of many XRs with few workers, so
+	// a run that waits holds up others; the last known state is as good an answer a moment later.
+	readBudget = 5 * time.Second
+
+	// gatherTime is how long a batch waits for more pools. It is far below the time that a call takes, so nobody
+	// notices it, and long enough for the runs that one change of a shared object sets off.
+	gatherTime = 20 * time.Millisecond
+
+	// batchDeadline ends a batch before those who wait for it give up, so that they are told why it failed and not
+	// merely that it is late.
+	batchDeadline = readBudget - gatherTime - 280*time.Millisecond
+
+	// maxAttempts and maxBackoff bound the SDK's retries: two pauses of at most half a second leave time for three calls
+	// within batchDeadline. The SDK's own pause after throttling is up to a second, then two.
+	maxAttempts = 3
+	maxBackoff  = 500 * time.Millisecond
+
+	// dialTimeout and headerTimeout let a dead connection fail while there is time to try again. DescribeInstances
+	// takes a second or two for a full page.
+	dialTimeout   = time.Second
+	headerTimeout = 3 * time.Second
+
+	// maxAge is the oldest answer that is given, whatever the caller accepts: the default of refresh.stableSeconds. A
+	// longer refresh asks seldom enough not to need a cache.
+	maxAge = time.Minute
+
+	// rememberTime is how long a pool that nobody asked for is still read along with others: two stable refreshes.
+	rememberTime = 2 * time.Minute
+
+	// idleTime is how long unused clients stay. A rotated credential leaves its clients behind; they go, with the
+	// credentials they hold, soon after.
+	idleTime = 10 * time.Minute
+
+	// sweepTime is how often what is idle or forgotten is looked for.
+	sweepTime = 30 * time.Second
+
+	// maxViews bounds the identities and regions that are held at a time; the longest unused goes first. A view is a
+	// few hundred kB of SDK clients.
+	maxViews = 128
+
+	// maxHeld bounds what all caches hold, in answers and members. A member takes about 400 bytes, so this is 80 MB
+	// at worst, for 20,000 pools of 10.
+	maxHeld = 220_000
+
+	// maxCalls is how many calls a view makes at a time. EC2 lets an account make 20 reads a second in a region, with
+	// bursts of 100, and others in that account have work to do as well.
+	maxCalls = 8
+)
+
+// Bounds that AWS sets.
+const (
+	// groupsPerCall is how many names DescribeAutoScalingGroups takes, with MaxRecords as high.
+	// https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_DescribeAutoScalingGroups.html
+	groupsPerCall = 100
+
+	// valuesPerFilter is how many values an EC2 filter takes.
+	// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html
+	valuesPerFilter = 200
+
+	// itemsPerPage is the largest page of DescribeInstances and DescribeImages.
+	// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstances.html
+	itemsPerPage = 1000
+
+	// maxNameLength is the longest name of an Auto Scaling group, in characters.
+	// https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_CreateAutoScalingGroup.html
+	maxNameLength = 255
+)
+
+// Bounds on what is believed.
+const (
+	// assumedMembers is how large a group is taken to be whose members are not known, when instance reads are planned.
+	assumedMembers = 10
+
+	// maxPages ends a pagination that does not end. The largest answer that is expected is one group of several
+	// thousand members, or every image of a large publisher.
+	maxPages = 50
+
+	// maxResponseBytes ends a response that does not end. A full page of instances is some 8 MB.
+	maxResponseBytes = 32 << 20
+
+	// maxSplits bounds the calls that are spent to single out a bad name. Two bad ones in a hundred take 26.
+	maxSplits = 32
+)

@@ -1,0 +1,91 @@
+package aws
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/aws/batch"
+)
+
+// resultOK is the result of a call that succeeded. That of another is its pool.ReadReason.
+const resultOK = "OK"
+
+// metrics of the reads. No label names a pool, a region or an identity: a fleet would make thousands of series.
+type metrics struct {
+	calls   *prometheus.CounterVec
+	seconds *prometheus.HistogramVec
+	lookups *prometheus.CounterVec
+	keys    *prometheus.HistogramVec
+	riders  *prometheus.HistogramVec
+	age     *prometheus.HistogramVec
+	views   prometheus.Gauge
+}
+
+// newMetrics registers the metrics, unless r is nil.
+func newMetrics(r prometheus.Registerer) *metrics {
+	f := promauto.With(r)
+	return &metrics{
+		calls: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "machinepool_aws_calls_total",
+			Help: "Calls to AWS by operation and result: OK, or why it failed. The SDK's retries of a call are not counted apart.",
+		}, []string{"operation", "result"}),
+		seconds: f.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "machinepool_aws_call_seconds",
+			Help:    "How long calls to AWS took, retries included.",
+			Buckets: []float64{.025, .05, .1, .2, .4, .8, 1.6, 3.2, 5},
+		}, []string{"operation"}),
+		lookups: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "machinepool_aws_lookups_total",
+			Help: "What runs wanted to know, and whether it came from the cache, from a batch that another run had begun (shared), or took a new batch (call).",
+		}, []string{"read", "source"}),
+		keys: f.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "machinepool_aws_batch_keys",
+			Help:    "How many pools, images or refreshes were wanted together in a batch.",
+			Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200},
+		}, []string{"read"}),
+		riders: f.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "machinepool_aws_batch_riders",
+			Help:    "How many more were read ahead with a batch, at no further call.",
+			Buckets: []float64{0, 1, 2, 5, 10, 20, 50, 100},
+		}, []string{"read"}),
+		age: f.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "machinepool_aws_read_age_seconds",
+			Help:    "How old answers were when a run got them.",
+			Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 20, 40, 60},
+		}, []string{"read"}),
+		views: f.NewGauge(prometheus.GaugeOpts{
+			Name: "machinepool_aws_views",
+			Help: "Pairs of identity and region whose clients are held.",
+		}),
+	}
+}
+
+func (m *metrics) called(op, result string, took time.Duration) {
+	m.calls.WithLabelValues(op, result).Inc()
+	m.seconds.WithLabelValues(op).Observe(took.Seconds())
+}
+
+// observer of the loader of one kind of read.
+func (m *metrics) observer(read string) batch.Observer {
+	return &observer{metrics: m, read: read}
+}
+
+type observer struct {
+	metrics *metrics
+	read    string
+}
+
+func (o *observer) Wanted(from batch.Source) {
+	o.metrics.lookups.WithLabelValues(o.read, string(from)).Inc()
+}
+
+func (o *observer) Launched(keys, riders int) {
+	o.metrics.keys.WithLabelValues(o.read).Observe(float64(keys))
+	o.metrics.riders.WithLabelValues(o.read).Observe(float64(riders))
+}
+
+func (o *observer) Answered(age time.Duration) {
+	o.metrics.age.WithLabelValues(o.read).Observe(age.Seconds())
+}

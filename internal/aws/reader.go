@@ -1,0 +1,224 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/aws/batch"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+// A Reader reads AWS for every run of the function. It is safe for many concurrent callers and is meant to live as long
+// as the process: clients, cache and batches are its own.
+type Reader struct {
+	views *views
+}
+
+// NewClientsFn makes the clients that an identity reads a region with. It must not call AWS.
+type NewClientsFn func(ctx context.Context, id pool.Identity, region string) (Clients, error)
+
+type options struct {
+	log        logging.Logger
+	registerer prometheus.Registerer
+	newClients NewClientsFn
+	tune       func(*sdk)
+}
+
+// An Option of a Reader.
+type Option func(*options)
+
+// WithLogger logs each call to AWS at debug level: its operation, region, number of keys and result. Default: nothing is
+// logged.
+func WithLogger(l logging.Logger) Option {
+	return func(o *options) { o.log = l }
+}
+
+// WithRegisterer registers the Reader's metrics, named machinepool_aws_*. NewReader panics when they are registered
+// already. Default: they are not registered.
+func WithRegisterer(r prometheus.Registerer) Option {
+	return func(o *options) { o.registerer = r }
+}
+
+// WithNewClients replaces the AWS SDK, for tests.
+func WithNewClients(fn NewClientsFn) Option {
+	return func(o *options) { o.newClients = fn }
+}
+
+// NewReader returns a Reader that uses the AWS SDK, with its environment: AWS_ENDPOINT_URL and its per-service forms,
+// AWS_CA_BUNDLE, proxies, and for the identity Pod its default chain of credentials.
+func NewReader(opts ...Option) *Reader {
+	o := options{log: logging.NewNopLogger()}
+	for _, fn := range opts {
+		fn(&o)
+	}
+	m := newMetrics(o.registerer)
+	if o.newClients == nil {
+		s := newSDK(m)
+		if o.tune != nil {
+			o.tune(s)
+		}
+		o.newClients = s.clients
+	}
+	budget := batch.NewBudget(maxHeld)
+
+	return &Reader{views: &views{
+		byKey:   make(map[viewKey]*viewEntry),
+		metrics: m,
+		build: func(id pool.Identity, region string) (*view, *failure) {
+			// Not the run's context: what is made here serves later runs too.
+			c, err := o.newClients(context.Background(), id, region)
+			if err != nil {
+				return nil, notSignedIn(err)
+			}
+			return newView(c, region, o.log, m, budget), nil
+		},
+	}}
+}
+
+// Read what AWS says. It returns after five seconds at the latest, or when the context ends: what is not known by then
+// has failed with the reason TimedOut. With the identity None nothing is asked and no call is made. The Reading is the
+// caller's own.
+//
+// No Err holds a credential, a request id or a time: the same failure reads the same in every run.
+func (r *Reader) Read(ctx context.Context, q pool.Query) pool.Reading {
+	asked := pool.Reading{}
+	if q.Identity.Source == "" || q.Identity.Source == v1beta1.IdentityNone {
+		return asked
+	}
+	asked.Group.Asked = q.GroupName != ""
+	asked.Instances.Asked = q.GroupName != ""
+	asked.Refresh.Asked = q.GroupName != "" && q.Refresh
+	asked.Image.Asked = q.Image != nil
+	if !asked.Group.Asked && !asked.Image.Asked {
+		return asked
+	}
+
+	if !regionName.MatchString(q.Region) {
+		return allFailed(asked, failed(pool.ReadFailed, "the region is not one that AWS can have: check the region that the cluster exports"))
+	}
+	ctx, cancel := context.WithTimeout(ctx, readBudget)
+	defer cancel()
+	v, f := r.views.get(q.Identity, q.Region)
+	if f != nil {
+		return allFailed(asked, f)
+	}
+	return v.read(ctx, q, asked)
+}
+
+// read asks for all parts before it waits for the first, so that they are read side by side.
+func (v *view) read(ctx context.Context, q pool.Query, out pool.Reading) pool.Reading {
+	var members *batch.Pending[membership]
+	var refresh *batch.Pending[outcome[*pool.Refresh]]
+	var image *batch.Pending[outcome[*pool.Image]]
+
+	if bad := badGroupName(q.GroupName); bad != nil && out.Group.Asked {
+		out.Group.Err, out.Instances.Err = bad.read(), bad.read()
+		if out.Refresh.Asked {
+			out.Refresh.Err = bad.read()
+		}
+	} else if out.Group.Asked {
+		members = v.memberships.Want(q.GroupName, q.MaxAge)
+		if out.Refresh.Asked {
+			refresh = v.refreshes.Want(q.GroupName, q.MaxAge)
+		}
+	}
+	if bad := badImageQuery(q.Image); bad != nil {
+		out.Image.Err = bad.read()
+	} else if out.Image.Asked {
+		image = v.images.Want(*q.Image, q.MaxAge)
+	}
+
+	if members != nil {
+		m, err := members.Wait(ctx)
+		if err != nil {
+			m = membership{group: unanswered[*pool.Group](opGroups, err), instances: unanswered[[]pool.Instance](opInstances, err)}
+		}
+		out.Group, out.Instances = asRead(m.group), asRead(m.instances)
+	}
+	if refresh != nil {
+		o, err := refresh.Wait(ctx)
+		if err != nil {
+			o = unanswered[*pool.Refresh](opRefreshes, err)
+		}
+		if o.failure != nil && o.failure.badInput && out.Group.Known() && out.Group.Value == nil {
+			// AWS refuses the name of a group that it does not have, with a code that says nothing more.
+			o = outcome[*pool.Refresh]{}
+		}
+		out.Refresh = asRead(o)
+	}
+	if image != nil {
+		o, err := image.Wait(ctx)
+		if err != nil {
+			o = unanswered[*pool.Image](opImages, err)
+		}
+		out.Image = asRead(o)
+	}
+	return out
+}
+
+func asRead[T any](o outcome[T]) pool.Read[T] {
+	if o.failure != nil {
+		return pool.Read[T]{Asked: true, Err: o.failure.read()}
+	}
+	return pool.Read[T]{Asked: true, Value: o.value}
+}
+
+// unanswered is what there is to say when the run's time is over, or when a batch left a key out.
+func unanswered[T any](op string, err error) outcome[T] {
+	if errors.Is(err, batch.ErrNotAnswered) {
+		return outcome[T]{failure: partial(op)}
+	}
+	return outcome[T]{failure: timedOut(op)}
+}
+
+// allFailed fails each part that was asked for.
+func allFailed(r pool.Reading, f *failure) pool.Reading {
+	if r.Group.Asked {
+		r.Group.Err = f.read()
+	}
+	if r.Instances.Asked {
+		r.Instances.Err = f.read()
+	}
+	if r.Refresh.Asked {
+		r.Refresh.Err = f.read()
+	}
+	if r.Image.Asked {
+		r.Image.Err = f.read()
+	}
+	return r
+}
+
+// notSignedIn says why there are no clients.
+func notSignedIn(err error) *failure {
+	var c *credentialsError
+	if errors.As(err, &c) && c.shown != "" {
+		return failed(pool.ReadCredentialsInvalid, "%s (%s)", c.shown, guide)
+	}
+	return failed(pool.ReadFailed, "the clients for AWS could not be made (%s)", guide)
+}
+
+// badGroupName refuses what AWS would, before it costs others a call.
+func badGroupName(name string) *failure {
+	ok := utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxNameLength
+	for _, r := range name {
+		ok = ok && !unicode.IsControl(r)
+	}
+	if !ok {
+		return failed(pool.ReadFailed, "the name of the Auto Scaling group is not one that AWS can have")
+	}
+	return nil
+}
+
+// badImageQuery refuses a query that would match what it must not: without an owner anybody's public image does.
+func badImageQuery(q *pool.ImageQuery) *failure {
+	if q != nil && (q.Owner == "" || q.Name == "" || q.Architecture == "") {
+		return failed(pool.ReadFailed, "an image is looked up by owner, name format and architecture: one of them is empty")
+	}
+	return nil
+}

@@ -1,0 +1,491 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+func demoAWS() *fakeAWS {
+	g := fakeGroup("demo", "i-2", "i-1")
+	g.LaunchTemplate = &astypes.LaunchTemplateSpecification{LaunchTemplateId: awssdk.String("lt-1")}
+	stopped := fakeInstance("demo", "i-2", ec2types.InstanceStateNameStopped)
+	stopped.PrivateIpAddress = awssdk.String("10.0.0.2")
+	return &fakeAWS{
+		groups: []astypes.AutoScalingGroup{g, fakeGroup("other", "i-9")},
+		instances: []ec2types.Instance{
+			stopped,
+			fakeInstance("demo", "i-1", ec2types.InstanceStateNameRunning),
+			fakeInstance("demo", "i-0", ec2types.InstanceStateNameTerminated),
+			fakeInstance("demo", "i-3", ec2types.InstanceStateNameShuttingDown),
+			fakeInstance("other", "i-9", ec2types.InstanceStateNameRunning),
+		},
+		images: []ec2types.Image{
+			{ImageId: awssdk.String("ami-1"), Name: awssdk.String("ubuntu-1.34.1-a"), OwnerId: awssdk.String("1"), Architecture: "x86_64", State: "available", CreationDate: awssdk.String("2026-01-01T00:00:00.000Z")},
+			{ImageId: awssdk.String("ami-2"), Name: awssdk.String("ubuntu-1.34.1-b"), OwnerId: awssdk.String("1"), Architecture: "x86_64", State: "available", CreationDate: awssdk.String("2026-02-01T00:00:00.000Z"), DeprecationTime: awssdk.String("2026-03-01T00:00:00.000Z")},
+		},
+		refreshes: map[string][]astypes.InstanceRefresh{
+			"demo": {
+				{InstanceRefreshId: awssdk.String("new"), Status: astypes.InstanceRefreshStatusInProgress, StatusReason: awssdk.String("Waiting"), PercentageComplete: awssdk.Int32(40), InstancesToUpdate: awssdk.Int32(2)},
+				{InstanceRefreshId: awssdk.String("old"), Status: astypes.InstanceRefreshStatusSuccessful},
+			},
+			"other": nil,
+		},
+	}
+}
+
+func wantDemoGroup() *pool.Group {
+	return &pool.Group{
+		ARN:              "arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:x:autoScalingGroupName/demo",
+		Name:             "demo",
+		DesiredCapacity:  2,
+		MaxSize:          10,
+		LaunchTemplateID: "lt-1",
+		Members:          []pool.GroupMember{{InstanceID: "i-1", LifecycleState: "InService"}, {InstanceID: "i-2", LifecycleState: "InService"}},
+	}
+}
+
+func wantDemoInstances() []pool.Instance {
+	return []pool.Instance{
+		{ID: "i-1", Zone: "us-east-1a", State: "running"},
+		{ID: "i-2", Zone: "us-east-1a", State: "stopped", InternalIPs: []string{"10.0.0.2"}},
+	}
+}
+
+func known[T any](v T) pool.Read[T] { return pool.Read[T]{Asked: true, Value: v} }
+
+func unknown[T any](reason pool.ReadReason, message string) pool.Read[T] {
+	return pool.Read[T]{Asked: true, Err: &pool.ReadError{Reason: reason, Message: message}}
+}
+
+func failing(op string, err error) func(string, []string, int) error {
+	return func(o string, _ []string, _ int) error {
+		if o == op {
+			return err
+		}
+		return nil
+	}
+}
+
+func TestRead(t *testing.T) {
+	image := &pool.ImageQuery{Owner: "1", Name: "ubuntu-1.34.1-*", Architecture: "x86_64"}
+	all := pool.Query{Identity: podIdentity, Region: "us-east-1", GroupName: "demo", Image: image, Refresh: true}
+	denied := apiError("UnauthorizedOperation", "You are not authorized")
+	longName := strings.Repeat("x", 256)
+
+	cases := map[string]struct {
+		reason string
+		mod    func(*fakeAWS)
+		args   pool.Query
+		want   pool.Reading
+		calls  map[string]int
+	}{
+		"IdentityNone": {
+			reason: "Without an identity nothing is asked and no call is made.",
+			args:   pool.Query{Identity: pool.Identity{Source: v1beta1.IdentityNone}, Region: "us-east-1", GroupName: "demo", Image: image, Refresh: true},
+			calls:  map[string]int{},
+		},
+		"IdentityUnset": {
+			reason: "The default identity is None.",
+			args:   pool.Query{Region: "us-east-1", GroupName: "demo", Image: image},
+			calls:  map[string]int{},
+		},
+		"NothingWanted": {
+			reason: "A pool without a group and with a pinned image asks nothing, even of a region that is not one.",
+			args:   pool.Query{Identity: podIdentity, Refresh: true},
+			calls:  map[string]int{},
+		},
+		"All": {
+			reason: "Members are sorted, terminated and terminating instances are none, and a stopped one is.",
+			args:   all,
+			want: pool.Reading{
+				Group:     known(wantDemoGroup()),
+				Instances: known(wantDemoInstances()),
+				Image:     known(&pool.Image{ID: "ami-2", Name: "ubuntu-1.34.1-b"}),
+				Refresh:   known(&pool.Refresh{ID: "new", Status: "InProgress", StatusReason: "Waiting", PercentageComplete: 40, InstancesToUpdate: 2}),
+			},
+			calls: map[string]int{opGroups: 1, opInstances: 1, opImages: 1, opRefreshes: 1},
+		},
+		"OnlyGroup": {
+			reason: "What is not asked for is not read.",
+			args:   query("demo"),
+			want:   pool.Reading{Group: known(wantDemoGroup()), Instances: known(wantDemoInstances())},
+			calls:  map[string]int{opGroups: 1, opInstances: 1},
+		},
+		"OnlyImage": {
+			reason: "A pool whose group is not composed yet still needs its image.",
+			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", Image: image},
+			want:   pool.Reading{Image: known(&pool.Image{ID: "ami-2", Name: "ubuntu-1.34.1-b"})},
+			calls:  map[string]int{opImages: 1},
+		},
+		"NoImage": {
+			reason: "That no image matches is an answer.",
+			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", Image: &pool.ImageQuery{Owner: "1", Name: "ubuntu-9.*", Architecture: "x86_64"}},
+			want:   pool.Reading{Image: known[*pool.Image](nil)},
+			calls:  map[string]int{opImages: 1},
+		},
+		"AnybodysImage": {
+			reason: "An image without an owner could be anybody's.",
+			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", Image: &pool.ImageQuery{Name: "*", Architecture: "x86_64"}},
+			want:   pool.Reading{Image: unknown[*pool.Image](pool.ReadFailed, "an image is looked up by owner, name format and architecture: one of them is empty")},
+			calls:  map[string]int{},
+		},
+		"NoGroup": {
+			reason: "That AWS has no such group is an answer, and such a group has no refresh, although AWS calls the question invalid.",
+			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", GroupName: "gone", Refresh: true},
+			want:   pool.Reading{Group: known[*pool.Group](nil), Instances: known[[]pool.Instance](nil), Refresh: known[*pool.Refresh](nil)},
+			calls:  map[string]int{opGroups: 1, opInstances: 1, opRefreshes: 1},
+		},
+		"NoRefresh": {
+			reason: "That a group was never refreshed is an answer.",
+			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", GroupName: "other", Refresh: true},
+			mod: func(f *fakeAWS) {
+				f.fail = failing(opGroups, denied)
+			},
+			want: pool.Reading{
+				Group:     unknown[*pool.Group](pool.ReadAccessDenied, "autoscaling:DescribeAutoScalingGroups was denied: allow it to the role (docs/aws-access.md)"),
+				Instances: known([]pool.Instance{{ID: "i-9", Zone: "us-east-1a", State: "running"}}),
+				Refresh:   known[*pool.Refresh](nil),
+			},
+			calls: map[string]int{opGroups: 1, opInstances: 1, opRefreshes: 1},
+		},
+		"RefreshOfAGroupThatIsNotKnown": {
+			reason: "A refused question is only an answer when the group is known to be gone.",
+			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", GroupName: "gone", Refresh: true},
+			mod:    func(f *fakeAWS) { f.fail = failing(opGroups, apiError("Throttling", "Rate exceeded")) },
+			want: pool.Reading{
+				Group:     unknown[*pool.Group](pool.ReadThrottled, "autoscaling:DescribeAutoScalingGroups was throttled: the account makes too many calls in this region"),
+				Instances: known[[]pool.Instance](nil),
+				Refresh:   unknown[*pool.Refresh](pool.ReadFailed, "autoscaling:DescribeInstanceRefreshes failed with ValidationError"),
+			},
+			calls: map[string]int{opGroups: 1, opInstances: 1, opRefreshes: 1},
+		},
+		"InstancesDenied": {
+			reason: "A part that fails does not take the others with it.",
+			args:   query("demo"),
+			mod:    func(f *fakeAWS) { f.fail = failing(opInstances, denied) },
+			want: pool.Reading{
+				Group:     known(wantDemoGroup()),
+				Instances: unknown[[]pool.Instance](pool.ReadAccessDenied, "ec2:DescribeInstances was denied: allow it to the role (docs/aws-access.md)"),
+			},
+			calls: map[string]int{opGroups: 1, opInstances: 1},
+		},
+		"HalfAnAnswer": {
+			reason: "A page that fails fails the read: what came before it is not an answer.",
+			args:   query("demo"),
+			mod: func(f *fakeAWS) {
+				f.pageSize = 1
+				f.fail = func(op string, _ []string, page int) error {
+					if op == opInstances && page == 1 {
+						return errors.New("broken")
+					}
+					return nil
+				}
+			},
+			want: pool.Reading{
+				Group:     known(wantDemoGroup()),
+				Instances: unknown[[]pool.Instance](pool.ReadPartial, "ec2:DescribeInstances answered only in part"),
+			},
+			calls: map[string]int{opGroups: 1, opInstances: 2},
+		},
+		"HalfAnAnswerWithAReason": {
+			reason: "Where AWS says why a later page failed, that is the reason.",
+			args:   query("demo"),
+			mod: func(f *fakeAWS) {
+				f.pageSize = 1
+				f.fail = func(op string, _ []string, page int) error {
+					if op == opInstances && page == 1 {
+						return apiError("RequestLimitExceeded", "Request limit exceeded.")
+					}
+					return nil
+				}
+			},
+			want: pool.Reading{
+				Group:     known(wantDemoGroup()),
+				Instances: unknown[[]pool.Instance](pool.ReadThrottled, "ec2:DescribeInstances was throttled: the account makes too many calls in this region"),
+			},
+			calls: map[string]int{opGroups: 1, opInstances: 2},
+		},
+		"AllPages": {
+			reason: "Every page is read.",
+			args:   query("demo"),
+			mod:    func(f *fakeAWS) { f.pageSize = 1 },
+			want:   pool.Reading{Group: known(wantDemoGroup()), Instances: known(wantDemoInstances())},
+			calls:  map[string]int{opGroups: 1, opInstances: 2},
+		},
+		"Unreachable": {
+			reason: "The network's own words name addresses that change; ours do not.",
+			args:   query("demo"),
+			mod: func(f *fakeAWS) {
+				f.fail = failing(opInstances, &net.OpError{Op: "dial", Err: errors.New("connect: connection refused 10.1.2.3:4711")})
+			},
+			want: pool.Reading{
+				Group:     known(wantDemoGroup()),
+				Instances: unknown[[]pool.Instance](pool.ReadFailed, "ec2:DescribeInstances could not be reached: check the region, the endpoint settings and the network (docs/aws-access.md)"),
+			},
+			calls: map[string]int{opGroups: 1, opInstances: 1},
+		},
+		"WildcardName": {
+			reason: "A name is a name, also where filters know wildcards.",
+			args:   query("*"),
+			want:   pool.Reading{Group: known[*pool.Group](nil), Instances: known[[]pool.Instance](nil)},
+			calls:  map[string]int{opGroups: 1, opInstances: 1},
+		},
+		"NameTooLong": {
+			reason: "A name that AWS would refuse does not cost a call.",
+			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", GroupName: longName, Refresh: true},
+			want: pool.Reading{
+				Group:     unknown[*pool.Group](pool.ReadFailed, "the name of the Auto Scaling group is not one that AWS can have"),
+				Instances: unknown[[]pool.Instance](pool.ReadFailed, "the name of the Auto Scaling group is not one that AWS can have"),
+				Refresh:   unknown[*pool.Refresh](pool.ReadFailed, "the name of the Auto Scaling group is not one that AWS can have"),
+			},
+			calls: map[string]int{},
+		},
+		"RegionIsAHost": {
+			reason: "A region becomes a part of the host that signed requests go to; it must not choose the domain.",
+			args:   pool.Query{Identity: podIdentity, Region: "evil.example.com/#", GroupName: "demo"},
+			want: pool.Reading{
+				Group:     unknown[*pool.Group](pool.ReadFailed, "the region is not one that AWS can have: check the region that the cluster exports"),
+				Instances: unknown[[]pool.Instance](pool.ReadFailed, "the region is not one that AWS can have: check the region that the cluster exports"),
+			},
+			calls: map[string]int{},
+		},
+		"NeverAnswers": {
+			reason: "A run is answered in five seconds.",
+			args:   all,
+			mod:    func(f *fakeAWS) { f.takes = time.Hour },
+			want: pool.Reading{
+				Group:     unknown[*pool.Group](pool.ReadTimedOut, "autoscaling:DescribeAutoScalingGroups did not answer in time"),
+				Instances: unknown[[]pool.Instance](pool.ReadTimedOut, "ec2:DescribeInstances did not answer in time"),
+				Image:     unknown[*pool.Image](pool.ReadTimedOut, "ec2:DescribeImages did not answer in time"),
+				Refresh:   unknown[*pool.Refresh](pool.ReadTimedOut, "autoscaling:DescribeInstanceRefreshes did not answer in time"),
+			},
+			calls: map[string]int{opGroups: 1, opImages: 1, opRefreshes: 1},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := demoAWS()
+				if tc.mod != nil {
+					tc.mod(f)
+				}
+				begin := time.Now()
+				got := newFakeReader(t, f).Read(context.Background(), tc.args)
+				if diff := cmp.Diff(tc.want, got); diff != "" {
+					t.Errorf("\n%s\nRead(...): -want, +got:\n%s", tc.reason, diff)
+				}
+				if took := time.Since(begin); took > 5*time.Second {
+					t.Errorf("\n%s\nwant an answer in 5 s, took %s", tc.reason, took)
+				}
+				if diff := cmp.Diff(tc.calls, f.ops()); diff != "" {
+					t.Errorf("\n%s\ncalls: -want, +got:\n%s", tc.reason, diff)
+				}
+			})
+		})
+	}
+}
+
+func TestReadCallersContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := demoAWS()
+		f.takes = 2 * time.Second
+		r := newFakeReader(t, f)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			got := r.Read(ctx, query("demo"))
+			if got.Group.Err == nil || got.Group.Err.Reason != pool.ReadTimedOut {
+				t.Errorf("first: want TimedOut, got %+v", got.Group)
+			}
+		})
+		wg.Go(func() {
+			if got := r.Read(context.Background(), query("demo")); !got.Group.Known() || !got.Instances.Known() {
+				t.Errorf("second: want what the first caller's batch found, got %+v", got)
+			}
+		})
+		wg.Wait()
+		if got := f.ops()[opGroups]; got != 1 {
+			t.Errorf("want one call for both, got %d", got)
+		}
+	})
+}
+
+func TestReadFewCalls(t *testing.T) {
+	image := &pool.ImageQuery{Owner: "1", Name: "ubuntu-*", Architecture: "x86_64"}
+
+	cases := map[string]struct {
+		reason  string
+		pools   int
+		members int
+		want    map[string]int
+	}{
+		"ManySmall": {
+			reason:  "Groups go a hundred and instances a page at a time; an image that all look for is looked up once.",
+			pools:   1000,
+			members: 10,
+			want:    map[string]int{opGroups: 10, opInstances: 10, opImages: 1},
+		},
+		"ManyEmpty": {
+			reason:  "Filters take two hundred groups.",
+			pools:   400,
+			members: 0,
+			want:    map[string]int{opGroups: 4, opInstances: 2, opImages: 1},
+		},
+		"FewLarge": {
+			reason:  "Groups that do not fit into a page together are read side by side, and one that is larger in several.",
+			pools:   2,
+			members: 1500,
+			want:    map[string]int{opGroups: 1, opInstances: 4, opImages: 1},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := fakeFleet(tc.pools, tc.members)
+				f.takes = 100 * time.Millisecond
+				r := newFakeReader(t, f)
+				var wg sync.WaitGroup
+				for p := range tc.pools {
+					wg.Go(func() {
+						q := query(fleetPool(p))
+						q.Image = image
+						got := r.Read(context.Background(), q)
+						if !got.Group.Known() || got.Group.Value.Name != q.GroupName || !got.Instances.Known() || len(got.Instances.Value) != tc.members {
+							t.Errorf("\n%s\n%s: got %+v", tc.reason, q.GroupName, got)
+						}
+					})
+				}
+				wg.Wait()
+				if diff := cmp.Diff(tc.want, f.ops()); diff != "" {
+					t.Errorf("\n%s\ncalls: -want, +got:\n%s", tc.reason, diff)
+				}
+			})
+		})
+	}
+}
+
+// Runs seldom come at the same moment. What one of them reads, others can use for as long as they accept its age.
+func TestReadFewCallsWhenSpread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakeFleet(300, 3)
+		f.takes = 100 * time.Millisecond
+		r := newFakeReader(t, f)
+		q := query("")
+		q.MaxAge = 15 * time.Second
+		for range 5 {
+			for p := range 300 {
+				time.Sleep(200 * time.Millisecond)
+				q.GroupName = fleetPool(p)
+				if got := r.Read(context.Background(), q); !got.Group.Known() || !got.Instances.Known() {
+					t.Fatalf("%s: got %+v", q.GroupName, got)
+				}
+			}
+		}
+		// 1,500 runs. The first 300 know of no others; after that, 300 pools are three calls of either kind per 15 s.
+		ops := f.ops()
+		if got := ops[opGroups] - 300; got > 5*60*3/15+50 || ops[opGroups] != ops[opInstances] {
+			t.Errorf("want few calls once the pools are known, got %v", ops)
+		}
+		t.Log(ops)
+	})
+}
+
+func TestReadBadNameFailsOneCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakeFleet(100, 2)
+		bad := fleetPool(42)
+		f.fail = func(op string, names []string, _ int) error {
+			if slices.Contains(names, bad) {
+				return apiError("ValidationError", "1 validation error detected")
+			}
+			return nil
+		}
+		r := newFakeReader(t, f)
+		var wg sync.WaitGroup
+		for p := range 100 {
+			wg.Go(func() {
+				got := r.Read(context.Background(), query(fleetPool(p)))
+				if isBad := fleetPool(p) == bad; got.Group.Failed() != isBad || got.Instances.Failed() != isBad {
+					t.Errorf("%s: got %+v", fleetPool(p), got)
+				}
+			})
+		}
+		wg.Wait()
+		if got := f.ops()[opGroups]; got > 1+maxSplits {
+			t.Errorf("want at most %d calls to single the bad name out, got %d", 1+maxSplits, got)
+		}
+	})
+}
+
+func TestReadFailureIsNotKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := demoAWS()
+		f.fail = failing(opInstances, apiError("InternalError", "An internal error has occurred"))
+		r := newFakeReader(t, f)
+		q := query("demo")
+		q.MaxAge = time.Minute
+		if got := r.Read(context.Background(), q); got.Instances.Err == nil || got.Instances.Err.Message != "ec2:DescribeInstances failed with InternalError" {
+			t.Errorf("want a failure, got %+v", got.Instances)
+		}
+		f.fail = nil
+		if diff := cmp.Diff(pool.Reading{Group: known(wantDemoGroup()), Instances: known(wantDemoInstances())}, r.Read(context.Background(), q)); diff != "" {
+			t.Errorf("after the failure: -want, +got:\n%s", diff)
+		}
+	})
+}
+
+func TestReadIsTheCallersOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newFakeReader(t, demoAWS())
+		q := pool.Query{Identity: podIdentity, Region: "us-east-1", GroupName: "demo", Refresh: true, Image: &pool.ImageQuery{Owner: "1", Name: "ubuntu-*", Architecture: "x86_64"}, MaxAge: time.Minute}
+		first := r.Read(context.Background(), q)
+		want := fmt.Sprintf("%+v %+v %+v %+v", *first.Group.Value, first.Instances.Value, *first.Image.Value, *first.Refresh.Value)
+		second := r.Read(context.Background(), q)
+		second.Group.Value.Name, second.Group.Value.Members[0].Zone = "x", "x"
+		second.Instances.Value[1].State, second.Instances.Value[1].InternalIPs[0] = "x", "x"
+		second.Image.Value.ID, second.Refresh.Value.ID = "x", "x"
+		third := r.Read(context.Background(), q)
+		got := fmt.Sprintf("%+v %+v %+v %+v", *third.Group.Value, third.Instances.Value, *third.Image.Value, *third.Refresh.Value)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("after another caller changed its copy: -want, +got:\n%s", diff)
+		}
+	})
+}
+
+func TestReadNotSignedIn(t *testing.T) {
+	tries := 0
+	r := NewReader(WithNewClients(func(context.Context, pool.Identity, string) (Clients, error) {
+		tries++
+		return Clients{}, errors.New("secret canary")
+	}))
+	want := pool.Reading{
+		Group:     unknown[*pool.Group](pool.ReadFailed, "the clients for AWS could not be made (docs/aws-access.md)"),
+		Instances: unknown[[]pool.Instance](pool.ReadFailed, "the clients for AWS could not be made (docs/aws-access.md)"),
+	}
+	for range 2 {
+		if diff := cmp.Diff(want, r.Read(context.Background(), query("demo"))); diff != "" {
+			t.Errorf("Read(...): -want, +got:\n%s", diff)
+		}
+	}
+	if tries != 2 || len(r.views.byKey) != 0 {
+		t.Errorf("want a failure to be tried again, got %d tries, %d views", tries, len(r.views.byKey))
+	}
+}

@@ -1,0 +1,150 @@
+package aws
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/aws/batch"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+// A view is what one identity sees in one region. Nothing in it is ever shared with another view.
+type view struct {
+	clients Clients
+	caller  *caller
+
+	memberships *batch.Loader[string, membership]
+	images      *batch.Loader[pool.ImageQuery, outcome[*pool.Image]]
+	refreshes   *batch.Loader[string, outcome[*pool.Refresh]]
+}
+
+// A membership is a group and its instances. They are read in one batch and kept together, so that they are always of
+// one age: the core compares them.
+type membership struct {
+	group     outcome[*pool.Group]
+	instances outcome[[]pool.Instance]
+}
+
+func newView(c Clients, region string, log logging.Logger, m *metrics, budget *batch.Budget) *view {
+	v := &view{
+		clients: c,
+		caller:  &caller{region: region, metrics: m, log: log, slots: make(chan struct{}, maxCalls)},
+	}
+	v.memberships = batch.New(batch.Config[string, membership]{
+		Fetch:    v.fetchMemberships,
+		Clone:    cloneMembership,
+		Weigh:    func(m membership) int { return len(m.instances.value) },
+		Gather:   gatherTime,
+		Deadline: batchDeadline,
+		MaxKeys:  valuesPerFilter,
+		MaxAge:   maxAge,
+		Remember: rememberTime,
+		// What fits into one call of either kind costs nothing.
+		RideKeys:   groupsPerCall,
+		RideWeight: itemsPerPage,
+		Budget:     budget,
+		Observer:   m.observer("membership"),
+	})
+	v.images = batch.New(batch.Config[pool.ImageQuery, outcome[*pool.Image]]{
+		Fetch:    each(v.readImage),
+		Clone:    clonePointer[pool.Image],
+		Gather:   gatherTime,
+		Deadline: batchDeadline,
+		MaxKeys:  maxCalls,
+		MaxAge:   maxAge,
+		Remember: rememberTime,
+		Budget:   budget,
+		Observer: m.observer("image"),
+	})
+	v.refreshes = batch.New(batch.Config[string, outcome[*pool.Refresh]]{
+		Fetch:    each(v.readRefresh),
+		Clone:    clonePointer[pool.Refresh],
+		Gather:   gatherTime,
+		Deadline: batchDeadline,
+		MaxKeys:  maxCalls,
+		MaxAge:   maxAge,
+		Remember: rememberTime,
+		Budget:   budget,
+		Observer: m.observer("refresh"),
+	})
+	return v
+}
+
+// fetchMemberships reads the groups first: their sizes say how many of them fit into one read of instances, and a member
+// that is launched in between is then seen in the instances, where the other order would miss it.
+func (v *view) fetchMemberships(ctx context.Context, names []string) map[string]batch.Result[membership] {
+	groups := v.readGroups(ctx, names)
+	instances := v.readInstances(ctx, names, func(name string) int {
+		g := groups[name]
+		if g.failure != nil {
+			return assumedMembers
+		}
+		if g.value == nil {
+			return 1
+		}
+		return max(1, len(g.value.Members))
+	})
+
+	out := make(map[string]batch.Result[membership], len(names))
+	for _, n := range names {
+		m := membership{group: groups[n], instances: instances[n]}
+		out[n] = batch.Result[membership]{Value: m, Keep: m.group.failure == nil && m.instances.failure == nil}
+	}
+	return out
+}
+
+// each reads keys that AWS has no common call for, side by side.
+func each[K comparable, T any](read func(context.Context, K) outcome[T]) func(context.Context, []K) map[K]batch.Result[outcome[T]] {
+	return func(ctx context.Context, keys []K) map[K]batch.Result[outcome[T]] {
+		out := make(map[K]batch.Result[outcome[T]], len(keys))
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		for _, k := range keys {
+			wg.Go(func() {
+				o := read(ctx, k)
+				mu.Lock()
+				defer mu.Unlock()
+				out[k] = batch.Result[outcome[T]]{Value: o, Keep: o.failure == nil}
+			})
+		}
+		wg.Wait()
+		return out
+	}
+}
+
+// sweep gives back the room of what nobody wants any more.
+func (v *view) sweep() {
+	v.memberships.Sweep()
+	v.images.Sweep()
+	v.refreshes.Sweep()
+}
+
+// close gives back all room. Runs that wait are still answered.
+func (v *view) close() {
+	v.memberships.Close()
+	v.images.Close()
+	v.refreshes.Close()
+}
+
+func cloneMembership(m membership) membership {
+	m.group = clonePointer(m.group)
+	if m.group.value != nil {
+		m.group.value.Members = slices.Clone(m.group.value.Members)
+	}
+	m.instances.value = slices.Clone(m.instances.value)
+	for i := range m.instances.value {
+		m.instances.value[i].InternalIPs = slices.Clone(m.instances.value[i].InternalIPs)
+	}
+	return m
+}
+
+func clonePointer[T any](o outcome[*T]) outcome[*T] {
+	if o.value != nil {
+		c := *o.value
+		o.value = &c
+	}
+	return o
+}
