@@ -1,7 +1,8 @@
 # function-aws-machinepool: `make help` lists what there is.
 #
 # Only Go, git and make are needed. Tools are pinned in modules of their own
-# under tools/ and built once, from source, into $(CACHE)/bin.
+# under tools/ and built once, from source, into $(CACHE)/bin. test/admission is a
+# module of its own too: it needs another crossplane-runtime than the function.
 
 # Where built things go. Point it elsewhere to share tools between checkouts.
 CACHE := $(abspath $(or $(MACHINEPOOL_CACHE),.cache))
@@ -47,11 +48,13 @@ render: function $(CROSSPLANE_CLI) $(CROSSPLANE_CORE) ## Render example/ with th
 .PHONY: test
 test: ## Run every Go test (TESTFLAGS="-race -run Name")
 	$(GO) test $(TESTFLAGS) ./...
+	cd test/admission && $(GO) test $(TESTFLAGS) ./...
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Lint the Go code, and the shell scripts if shellcheck is installed
-	$(GOLANGCI_LINT) run ./...
-	cd tools/packager && $(GOLANGCI_LINT) run ./...
+	$(GOLANGCI_LINT) run --allow-parallel-runners ./...
+	cd test/admission && $(GOLANGCI_LINT) run --allow-parallel-runners ./...
+	cd tools/packager && $(GOLANGCI_LINT) run --allow-parallel-runners ./...
 	@if command -v shellcheck >/dev/null; then \
 	  echo 'shellcheck $(SHELL_SCRIPTS)'; shellcheck $(SHELL_SCRIPTS); \
 	else \
@@ -80,7 +83,7 @@ fuzz: ## Fuzz each fuzz target for FUZZTIME (60s)
 
 .PHONY: package
 package: $(CROSSPLANE_CLI) $(PACKAGER) ## Build both Crossplane packages, no Docker (ARCHS="amd64 arm64" VERSION=v1.2.3)
-	@$(PACKAGER) -cli $(CROSSPLANE_CLI) -out $(CACHE)/package -version $(VERSION) $(ARCHS)
+	@$(PACKAGER) -cli $(CROSSPLANE_CLI) -out $(patsubst $(CURDIR)/%,%,$(CACHE))/package -version $(VERSION) $(ARCHS)
 
 .PHONY: verify
 verify: generate lint test render fuzz package ## Everything before a pull request: all of the above
