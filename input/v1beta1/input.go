@@ -80,7 +80,7 @@ const (
 )
 
 // AWS says whether and as whom the function itself reads AWS.
-// +kubebuilder:validation:XValidation:rule="!has(self.identity) || self.identity != 'Secret' || has(self.credentials) && self.credentials != ''",fieldPath=".credentials",message="identity Secret needs the name of a credential of this pipeline step"
+// +kubebuilder:validation:XValidation:rule="!has(self.identity) || self.identity != 'Secret' || has(self.credentials) && size(self.credentials) > 0",fieldPath=".credentials",message="identity Secret needs the name of a credential of this pipeline step"
 type AWS struct {
 	// Identity is how the function signs in: None makes no AWS call at all, Secret takes a credential of the pipeline step,
 	// Pod the function's own pod identity.
@@ -111,7 +111,7 @@ type AssumeRole struct {
 	// ExternalID that the role's trust policy asks for, 2 to 1224 characters.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1224
-	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[A-Za-z0-9_+=,.@:/-]{2,}$')",message="must be 2 to 1224 letters, digits and + = , . @ : / - _"
+	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^[A-Za-z0-9_+=,.@:/-]{2,}$')",message="must be 2 to 1224 letters, digits and + = , . @ : / - _"
 	ExternalID string `json:"externalID,omitempty"`
 }
 

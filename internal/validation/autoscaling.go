@@ -17,8 +17,8 @@ func autoscaling(path *field.Path, a *v1alpha1.Autoscaling) field.ErrorList {
 		return nil
 	}
 
-	errs := atLeast(path.Child("minReplicas"), &a.MinReplicas, 0)
-	errs = append(errs, atLeast(path.Child("maxReplicas"), &a.MaxReplicas, 0)...)
+	errs := notNegative(path.Child("minReplicas"), &a.MinReplicas)
+	errs = append(errs, notNegative(path.Child("maxReplicas"), &a.MaxReplicas)...)
 	if a.MinReplicas > a.MaxReplicas {
 		errs = append(errs, field.Invalid(path.Child("minReplicas"), a.MinReplicas, "minReplicas must not be greater than maxReplicas"))
 	}

@@ -9,7 +9,7 @@ import (
 
 // sorted joins the lists and sorts them by path, then by what they say. It returns nil when there is nothing to say.
 func sorted(lists ...field.ErrorList) field.ErrorList {
-	errs := field.ErrorList(slices.Concat(lists...))
+	errs := slices.Concat(lists...)
 	slices.SortFunc(errs, func(a, b *field.Error) int {
 		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Detail, b.Detail))
 	})

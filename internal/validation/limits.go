@@ -2,6 +2,7 @@ package validation
 
 import (
 	"fmt"
+	"math"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -20,12 +21,12 @@ func between(path *field.Path, value, lowest, highest int32) field.ErrorList {
 	return nil
 }
 
-func atLeast(path *field.Path, value *int32, lowest int32) field.ErrorList {
-	if value == nil || *value >= lowest {
+func notNegative(path *field.Path, value *int32) field.ErrorList {
+	if value == nil {
 		return nil
 	}
 
-	return field.ErrorList{field.Invalid(path, *value, fmt.Sprintf("%s in body should be greater than or equal to %d", path, lowest))}
+	return between(path, *value, 0, math.MaxInt32)
 }
 
 func oneOf[T ~string](path *field.Path, value T, allowed ...T) field.ErrorList {

@@ -15,7 +15,7 @@ func MachinePool(p *v1alpha1.MachinePool) field.ErrorList {
 	return sorted(
 		clusterSource(spec.Child("cluster"), &s.Cluster),
 		kubernetesVersion(spec.Child("kubernetesVersion"), s.KubernetesVersion),
-		atLeast(spec.Child("replicas"), s.Replicas, 0),
+		notNegative(spec.Child("replicas"), s.Replicas),
 		autoscaling(spec.Child("autoscaling"), s.Autoscaling),
 		failureDomains(spec.Child("failureDomains"), s.FailureDomains),
 		bootstrap(spec.Child("bootstrap"), &s.Bootstrap),

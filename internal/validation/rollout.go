@@ -11,6 +11,6 @@ const maxTriggerLength = 255
 
 func rollout(path *field.Path, r *v1alpha1.Rollout) field.ErrorList {
 	return append(
-		atLeast(path.Child("instanceWarmupSeconds"), r.InstanceWarmupSeconds, 0),
+		notNegative(path.Child("instanceWarmupSeconds"), r.InstanceWarmupSeconds),
 		atMostLong(path.Child("trigger"), r.Trigger, maxTriggerLength)...)
 }

@@ -52,7 +52,9 @@ const (
 )
 
 // Identifiers as AWS writes them.
-var ( //nolint:gochecknoglobals // Constants, if Go had regular expressions of them.
+//
+//nolint:gochecknoglobals // Constants, if Go had them of structs.
+var (
 	amiID = syntax{
 		pattern: regexp.MustCompile(`^ami-[0-9a-f]{8}([0-9a-f]{9})?$`),
 		length:  21,
@@ -115,7 +117,9 @@ var ( //nolint:gochecknoglobals // Constants, if Go had regular expressions of t
 )
 
 // Identifiers as Kubernetes writes them.
-var ( //nolint:gochecknoglobals // Constants, if Go had regular expressions of them.
+//
+//nolint:gochecknoglobals // Constants, if Go had them of structs.
+var (
 	version = syntax{
 		pattern: regexp.MustCompile(`^v?[0-9]+[.][0-9]+[.][0-9]+(-[0-9A-Za-z.-]+)?([+][0-9A-Za-z.-]+)?$`),
 		length:  63,

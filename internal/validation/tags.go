@@ -16,7 +16,7 @@ const (
 )
 
 // tagCharacters are those that Auto Scaling takes, the strictest of the services whose resources a pool tags.
-var tagCharacters = regexp.MustCompile(`^[\p{L}\p{N}\p{Z}+=._:/@-]*$`) //nolint:gochecknoglobals // A constant.
+var tagCharacters = regexp.MustCompile(`^[\p{L}\p{N}\p{Z}+=._:/@-]*$`)
 
 // tags checks tags that users give, of a pool or of a Composition.
 func tags(path *field.Path, tags map[string]string) field.ErrorList {

@@ -71,7 +71,7 @@ func judge(t *testing.T, patch []byte) field.ErrorList {
 	t.Helper()
 
 	xr := readYAML(t, "sparse.yaml")
-	merge(xr["spec"].(map[string]any), decode(t, patch)) //nolint:forcetypeassert // A test may panic.
+	merge(xr["spec"].(map[string]any), decode(t, patch))
 
 	return judgeXR(t, xr)
 }

@@ -1,6 +1,8 @@
 package validation
 
 import (
+	"strings"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -10,30 +12,30 @@ import (
 // A zero is a field whose Go type cannot tell a zero that was written from one that was not, and what is wrong with a zero
 // that was written.
 type zero struct {
-	path  []string
+	path  string
 	wrong func(*field.Path) field.ErrorList
 }
 
 var zeroes = []zero{ //nolint:gochecknoglobals // A constant list.
-	{[]string{"spec", "cluster", "exportsFrom", "fieldPath"}, func(p *field.Path) field.ErrorList { return notEmpty(p, "") }},
-	{[]string{"spec", "autoscaling", "scaler"}, func(p *field.Path) field.ErrorList {
+	{"spec.cluster.exportsFrom.fieldPath", func(p *field.Path) field.ErrorList { return notEmpty(p, "") }},
+	{"spec.autoscaling.scaler", func(p *field.Path) field.ErrorList {
 		return oneOf(p, "", v1alpha1.ScalerNative, v1alpha1.ScalerExternal)
 	}},
-	{[]string{"spec", "autoscaling", "targetCPUPercent"}, func(p *field.Path) field.ErrorList { return targetCPUPercent(p, 0) }},
-	{[]string{"spec", "bootstrap", "dataSecretRef", "key"}, func(p *field.Path) field.ErrorList { return secretKey(p, "") }},
-	{[]string{"spec", "bootstrap", "format"}, func(p *field.Path) field.ErrorList {
+	{"spec.autoscaling.targetCPUPercent", func(p *field.Path) field.ErrorList { return targetCPUPercent(p, 0) }},
+	{"spec.bootstrap.dataSecretRef.key", func(p *field.Path) field.ErrorList { return secretKey(p, "") }},
+	{"spec.bootstrap.format", func(p *field.Path) field.ErrorList {
 		return oneOf(p, "", v1alpha1.BootstrapFormatCloudConfig, v1alpha1.BootstrapFormatIgnition)
 	}},
-	{[]string{"spec", "instanceType"}, func(p *field.Path) field.ErrorList { return instanceType(p, "") }},
-	{[]string{"spec", "machineImage", "owner"}, func(p *field.Path) field.ErrorList { return imageOwner.check(p, "") }},
-	{[]string{"spec", "machineImage", "nameFormat"}, func(p *field.Path) field.ErrorList { return nameFormat(p, "") }},
-	{[]string{"spec", "machineImage", "architecture"}, func(p *field.Path) field.ErrorList {
+	{"spec.instanceType", func(p *field.Path) field.ErrorList { return instanceType(p, "") }},
+	{"spec.machineImage.owner", func(p *field.Path) field.ErrorList { return imageOwner.check(p, "") }},
+	{"spec.machineImage.nameFormat", func(p *field.Path) field.ErrorList { return nameFormat(p, "") }},
+	{"spec.machineImage.architecture", func(p *field.Path) field.ErrorList {
 		return oneOf(p, "", v1alpha1.ArchitectureX8664, v1alpha1.ArchitectureARM64)
 	}},
-	{[]string{"spec", "machineImage", "rootDeviceName"}, func(p *field.Path) field.ErrorList { return deviceName.check(p, "") }},
-	{[]string{"spec", "rootVolume", "sizeGiB"}, func(p *field.Path) field.ErrorList { return volumeSize(p, 0) }},
-	{[]string{"spec", "rootVolume", "type"}, func(p *field.Path) field.ErrorList { return volumeType(p, "") }},
-	{[]string{"spec", "instanceMetadataHopLimit"}, func(p *field.Path) field.ErrorList { return hopLimit(p, 0) }},
+	{"spec.machineImage.rootDeviceName", func(p *field.Path) field.ErrorList { return deviceName.check(p, "") }},
+	{"spec.rootVolume.sizeGiB", func(p *field.Path) field.ErrorList { return volumeSize(p, 0) }},
+	{"spec.rootVolume.type", func(p *field.Path) field.ErrorList { return volumeType(p, "") }},
+	{"spec.instanceMetadataHopLimit", func(p *field.Path) field.ErrorList { return hopLimit(p, 0) }},
 }
 
 // Zeroes returns what is wrong with the zeroes that were written into an XR, sorted by path: MachinePool.Default takes
@@ -41,11 +43,12 @@ var zeroes = []zero{ //nolint:gochecknoglobals // A constant list.
 func Zeroes(xr map[string]any) field.ErrorList {
 	var errs field.ErrorList
 	for _, z := range zeroes {
-		value, found, err := unstructured.NestedFieldNoCopy(xr, z.path...)
+		path := strings.Split(z.path, ".")
+		value, found, err := unstructured.NestedFieldNoCopy(xr, path...)
 		if err != nil || !found || !isZero(value) {
 			continue
 		}
-		errs = append(errs, z.wrong(field.NewPath(z.path[0], z.path[1:]...))...)
+		errs = append(errs, z.wrong(field.NewPath(path[0], path[1:]...))...)
 	}
 
 	return sorted(errs)

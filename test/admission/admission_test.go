@@ -4,36 +4,26 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/xcrd"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
-
-const xrdPath = "../../configuration/machinepools.yaml"
 
 // derive returns the CRDs that Crossplane makes of each variant of the XRD, by what they are for.
 func derive(t *testing.T) map[string]*extv1.CustomResourceDefinition {
 	t.Helper()
 
 	crds := map[string]*extv1.CustomResourceDefinition{}
-	for name, variant := range Variants() {
-		xrd, err := ReadXRD(xrdPath)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v1, err := AsV1(xrd)
-		if err != nil {
-			t.Fatal(err)
-		}
-		variant(v1)
-
-		if crds[name], err = Composite(v1); err != nil {
+	for name, xrd := range variants(t) {
+		var err error
+		if crds[name], err = xcrd.ForCompositeResource(xrd); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if v1.Spec.ClaimNames == nil {
+		if xrd.Spec.ClaimNames == nil {
 			continue
 		}
-		if crds[name+" claim"], err = Claim(v1); err != nil {
+		if crds[name+" claim"], err = xcrd.ForCompositeResourceClaim(xrd); err != nil {
 			t.Fatalf("%s claim: %v", name, err)
 		}
 	}
@@ -155,7 +145,7 @@ func TestKeepsUnknownExports(t *testing.T) {
 	}
 
 	exports := func(xr map[string]any) any {
-		return xr["spec"].(map[string]any)["cluster"].(map[string]any)["exports"] //nolint:forcetypeassert // A test may panic.
+		return xr["spec"].(map[string]any)["cluster"].(map[string]any)["exports"]
 	}
 	if diff := cmp.Diff(exports(want), exports(xr), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("exports: -want, +got:\n%s", diff)

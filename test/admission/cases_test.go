@@ -81,7 +81,7 @@ func patched(t *testing.T, patch []byte) map[string]any {
 	t.Helper()
 
 	xr := readXR(t, "sparse.yaml")
-	merge(xr["spec"].(map[string]any), decode(t, patch)) //nolint:forcetypeassert // A test may panic.
+	merge(xr["spec"].(map[string]any), decode(t, patch))
 
 	return xr
 }

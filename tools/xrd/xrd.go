@@ -42,7 +42,7 @@ type (
 	}
 
 	schema struct {
-		OpenAPIV3Schema *extv1.JSONSchemaProps `json:"openAPIV3Schema"`
+		OpenAPIV3Schema *extv1.JSONSchemaProps `json:"openAPIV3Schema"` //nolint:tagliatelle // Kubernetes spells it so.
 	}
 )
 

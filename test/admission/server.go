@@ -8,9 +8,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/xcrd"
-	xv1 "github.com/crossplane/crossplane/apis/v2/apiextensions/v1"
-	xv2 "github.com/crossplane/crossplane/apis/v2/apiextensions/v2"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apivalidation "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
@@ -30,48 +27,6 @@ type Server struct {
 	schema    *schema.Structural
 	validator validation.SchemaValidator
 	rules     *cel.Validator
-}
-
-// ReadXRD reads an XRD of apiextensions.crossplane.io/v2, strictly.
-func ReadXRD(path string) (*xv2.CompositeResourceDefinition, error) {
-	data, err := os.ReadFile(path) //nolint:gosec // A test reads what it names.
-	if err != nil {
-		return nil, fmt.Errorf("cannot read XRD: %w", err)
-	}
-
-	xrd := &xv2.CompositeResourceDefinition{}
-	if err := yaml.UnmarshalStrict(data, xrd); err != nil {
-		return nil, fmt.Errorf("cannot parse XRD: %w", err)
-	}
-
-	return xrd, nil
-}
-
-// AsV1 returns the XRD as Crossplane itself handles it: both versions have the same fields.
-func AsV1(xrd *xv2.CompositeResourceDefinition) (*xv1.CompositeResourceDefinition, error) {
-	data, err := yaml.Marshal(xrd)
-	if err != nil {
-		return nil, fmt.Errorf("cannot marshal XRD: %w", err)
-	}
-
-	v1 := &xv1.CompositeResourceDefinition{}
-	if err := yaml.UnmarshalStrict(data, v1); err != nil {
-		return nil, fmt.Errorf("cannot parse XRD as v1: %w", err)
-	}
-	v1.APIVersion = xv1.SchemeGroupVersion.String()
-	v1.UID = "an-api-server-sets-it"
-
-	return v1, nil
-}
-
-// Composite derives the composite's CRD, as Crossplane does.
-func Composite(xrd *xv1.CompositeResourceDefinition) (*extv1.CustomResourceDefinition, error) {
-	return xcrd.ForCompositeResource(xrd)
-}
-
-// Claim derives the claim's CRD, as Crossplane does.
-func Claim(xrd *xv1.CompositeResourceDefinition) (*extv1.CustomResourceDefinition, error) {
-	return xcrd.ForCompositeResourceClaim(xrd)
 }
 
 // Validate says what an API server finds wrong with a CRD: structure, defaults, and the cost of CEL rules among it.
@@ -134,8 +89,10 @@ func (s *Server) Admit(xr map[string]any) field.ErrorList {
 
 // prune removes the fields that the CRD does not know, and says which.
 func (s *Server) prune(xr map[string]any) field.ErrorList {
-	var errs field.ErrorList
-	for _, path := range pruning.PruneWithOptions(xr, s.schema, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}) {
+	unknown := pruning.PruneWithOptions(xr, s.schema, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+
+	errs := make(field.ErrorList, 0, len(unknown))
+	for _, path := range unknown {
 		errs = append(errs, field.Forbidden(field.NewPath(path), "unknown field"))
 	}
 
@@ -156,7 +113,7 @@ func blocking(errs field.ErrorList) bool {
 
 // ReadCRD reads a CRD, strictly.
 func ReadCRD(path string) (*extv1.CustomResourceDefinition, error) {
-	data, err := os.ReadFile(path) //nolint:gosec // A test reads what it names.
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read CRD: %w", err)
 	}
