@@ -144,6 +144,21 @@ type RolloutStatus struct {
 	// Message for a person.
 	// +optional
 	Message string `json:"message,omitempty"`
+
+	// LostReading is the reading of AWS that first found the roll lost, by its time. The next one that finds the same
+	// starts the roll again.
+	// +optional
+	LostReading string `json:"lostReading,omitempty"`
+
+	// EarlierRefresh is the newest instance refresh from before the group was told to use the current launch template,
+	// by its id. How it ended says nothing of this roll.
+	// +optional
+	EarlierRefresh string `json:"earlierRefresh,omitempty"`
+
+	// RetiredAttempts are the latest roll keys, with the number of the attempt, whose launch templates were let go and
+	// may still exist in AWS. Their names are not taken again.
+	// +optional
+	RetiredAttempts []string `json:"retiredAttempts,omitempty"`
 }
 
 // Initialization holds Cluster API's initialization flags.

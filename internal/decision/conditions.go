@@ -114,10 +114,10 @@ func upToDateCondition(o *pool.Observation, p planned) condition.Condition {
 		return condition.New(condition.TypeMachinesUpToDate, s, reason, message)
 	}
 	switch {
+	case p.Phase == rollout.PhaseTemplatePending && o.Managed.Group.InAWS():
+		return state(condition.False, reasonOutdated, rollMessage(o, p))
 	case p.Outdated == nil:
 		return state(condition.Unknown, unreadReason(p), unreadMessage(p))
-	case p.Phase == rollout.PhaseTemplatePending || p.Phase == rollout.PhaseSwitchPending && *p.Outdated > 0:
-		return state(condition.False, reasonOutdated, "the members wait for the roll: "+rollMessage(o, p))
 	case *p.Outdated > 0:
 		return state(condition.False, reasonOutdated, fmt.Sprintf("%d members were launched from an older launch template", *p.Outdated))
 	}
@@ -126,48 +126,13 @@ func upToDateCondition(o *pool.Observation, p planned) condition.Condition {
 
 func rollingOutCondition(o *pool.Observation, p planned) condition.Condition {
 	if !o.Managed.Group.InAWS() {
-		return condition.New(condition.TypeRollingOut, condition.False, reasonCreating, "the pool is being created")
+		return condition.New(condition.TypeRollingOut, condition.False, reasonCreating, "the pool is being created: "+rollMessage(o, p))
 	}
 	s := condition.True
 	if p.Phase == rollout.PhaseIdle {
 		s = condition.False
 	}
-	return condition.New(condition.TypeRollingOut, s, string(p.Phase), rollMessage(o, p))
-}
-
-func rollMessage(o *pool.Observation, p planned) string {
-	switch p.Phase {
-	case rollout.PhaseTemplatePending:
-		if p.image.ID == "" {
-			return "the launch template waits for an image: " + p.image.Message
-		}
-		return "waiting for the launch template of roll key " + p.rollKey + " to exist in AWS"
-	case rollout.PhaseSwitchPending:
-		return "waiting for the group to use launch template " + p.CurrentID
-	case rollout.PhaseRefreshing:
-		return refreshMessage(o, p)
-	case rollout.PhaseIdle:
-	}
-	if p.Outdated == nil {
-		return "the group uses launch template " + p.CurrentID + "; whether members are still being replaced is not read"
-	}
-	return "the group and every member use launch template " + p.CurrentID
-}
-
-func refreshMessage(o *pool.Observation, p planned) string {
-	left := fmt.Sprintf("%d members are left to replace", *p.Outdated)
-	r := o.AWS.Refresh
-	switch {
-	case !r.Known() || r.Value == nil:
-		return left + "; no instance refresh is known"
-	case rollout.IsActive(r.Value.Status):
-		return fmt.Sprintf("%s; the instance refresh is %s, %d%% done", left, r.Value.Status, r.Value.PercentageComplete)
-	}
-	msg := fmt.Sprintf("%s; the last instance refresh is %s", left, r.Value.Status)
-	if r.Value.StatusReason != "" {
-		msg += ": " + r.Value.StatusReason
-	}
-	return msg
+	return condition.New(condition.TypeRollingOut, s, string(p.Reason), rollMessage(o, p))
 }
 
 func scalingUpCondition(o *pool.Observation, p planned) condition.Condition {

@@ -5,31 +5,58 @@ import (
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/rollout"
 )
 
-// told are the conditions whose changes are worth an event, and the status that is good news.
-var told = map[condition.Type]condition.Status{
-	condition.TypeInputsValid:             condition.True,
-	condition.TypeClusterExportsAvailable: condition.True,
-	condition.TypeBootstrapConfigReady:    condition.True,
-	condition.TypeImageResolved:           condition.True,
-	condition.TypeInfrastructureHealthy:   condition.True,
+// Reasons of events that no condition gives one.
+const (
+	eventRollStarted  = "RollStarted"
+	eventRollFinished = "RollFinished"
+	eventRollRetried  = "RollRetried"
+)
+
+// told are the conditions whose changes are worth an event. Their good status is True.
+var told = map[condition.Type]bool{
+	condition.TypeInputsValid:             true,
+	condition.TypeClusterExportsAvailable: true,
+	condition.TypeBootstrapConfigReady:    true,
+	condition.TypeImageResolved:           true,
+	condition.TypeInfrastructureHealthy:   true,
 }
 
 // eventsOf tells what changed since the last run, by comparing with what that run reported. A condition that was never
 // reported before changes nothing: a new pool is all beginnings.
-func eventsOf(o *pool.Observation, conditions []condition.Condition, rollKey string) []Event {
-	var events []Event
-	if last := o.Composite.Status.Rollout; last != nil && last.RollKey != "" && rollKey != "" && last.RollKey != rollKey {
-		events = append(events, Event{Reason: "RollStarted", Message: fmt.Sprintf("rolling the instances from roll key %s to %s", last.RollKey, rollKey)})
-	}
+func eventsOf(o *pool.Observation, conditions []condition.Condition, p planned) []Event {
+	events := rollEvents(o, p)
 	for _, c := range conditions {
-		good, tell := told[c.Type]
 		last, known := o.Conditions[c.Type]
-		if !tell || !known || last.Status == c.Status && last.Reason == c.Reason {
+		if !told[c.Type] || !known || last.Status == c.Status && last.Reason == c.Reason {
 			continue
 		}
-		events = append(events, Event{Warning: c.Status != good, Reason: c.Reason, Message: c.Type + ": " + c.Message})
+		events = append(events, Event{Warning: c.Status != condition.True, Reason: c.Reason, Message: c.Type + ": " + c.Message})
 	}
 	return events
+}
+
+// rollEvents tell of a roll's turns.
+func rollEvents(o *pool.Observation, p planned) []Event {
+	last, known := o.Conditions[condition.TypeRollingOut]
+	status := o.Composite.Status.Rollout
+	if !known || status == nil || !o.Managed.Group.InAWS() {
+		return nil
+	}
+	message := rollMessage(o, p)
+	switch {
+	case status.RollKey != p.Memory.RollKey:
+		return []Event{{Reason: eventRollStarted, Message: fmt.Sprintf("rolling from roll key %s to %s: %s", status.RollKey, p.Memory.RollKey, message)}}
+	case last.Reason == string(p.Reason):
+		return nil
+	case p.Reason == rollout.ReasonRetrying:
+		return []Event{{Warning: true, Reason: eventRollRetried, Message: message}}
+	case p.Phase == rollout.PhaseLost || p.Phase == rollout.PhaseStalled:
+		return []Event{{Warning: true, Reason: string(p.Reason), Message: message}}
+	case p.Phase == rollout.PhaseIdle && last.Status == condition.True:
+		return []Event{{Reason: eventRollFinished, Message: message}}
+	}
+	return nil
 }

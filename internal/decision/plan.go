@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/capacity"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/image"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/membership"
@@ -17,7 +19,6 @@ import (
 type planned struct {
 	rollout.Plan
 
-	rollKey string
 	// groupName in AWS; empty while neither a group nor the exports that name one are known.
 	groupName string
 	image     image.Resolution
@@ -25,18 +26,27 @@ type planned struct {
 }
 
 func plan(o *pool.Observation, in inputs) planned {
-	p := planned{rollKey: rollout.Key(&o.Composite.Spec), groupName: groupName(o, in)}
-	current := naming.ResourceTemplate(p.rollKey)
-	p.image = image.Resolve(&o.Composite.Spec, region(o, in), o.AWS.Image, o.Managed.Templates[current].ImageID)
-	p.members = membership.Of(o.AWS, o.Composite.Status.ProviderIDList)
+	p := planned{groupName: groupName(o, in), members: membership.Of(o.AWS, o.Composite.Status.ProviderIDList)}
 	p.Plan = rollout.Of(rollout.Inputs{
-		Current:       current,
-		Templates:     templatesOf(o),
-		Group:         groupOf(o),
-		Members:       membersOf(o, p.members),
-		MembersWanted: o.AWS.Group.Asked,
+		RollKey:   rollout.Key(&o.Composite.Spec),
+		Templates: templatesOf(o),
+		Group:     groupOf(o),
+		Wanted:    o.AWS.Group.Asked,
+		Reading:   readingOf(o, p.members),
+		Memory:    memoryOf(o.Composite.Status.Rollout),
 	})
+	p.image = image.Resolve(&o.Composite.Spec, region(o, in), o.AWS.Image, lastImage(o, p.Current))
 	return p
+}
+
+// lastImage is the one that the roll key's latest template was made with. Another key's template boots another version.
+func lastImage(o *pool.Observation, current naming.Attempt) string {
+	for a := current; a.Number >= 0; a.Number-- {
+		if t, ok := o.Managed.Templates[naming.ResourceTemplate(a)]; ok && t.ImageID != "" {
+			return t.ImageID
+		}
+	}
+	return ""
 }
 
 // groupName is the observed one, as a rename is a lost group, else the one that the cluster's exports give.
@@ -64,10 +74,15 @@ func region(o *pool.Observation, in inputs) string {
 	return ""
 }
 
+var stuck = map[pool.CreationProblem]rollout.Reason{
+	pool.CreationNameTaken:    rollout.ReasonTemplateNameTaken,
+	pool.CreationUndetermined: rollout.ReasonTemplateUndetermined,
+}
+
 func templatesOf(o *pool.Observation) []rollout.Template {
 	ts := make([]rollout.Template, 0, len(o.Managed.Templates))
 	for name, t := range o.Managed.Templates {
-		ts = append(ts, rollout.Template{Resource: name, ID: t.ID})
+		ts = append(ts, rollout.Template{Resource: name, ID: t.ID, Created: t.Created, Stuck: stuck[t.Creation]})
 	}
 	return ts
 }
@@ -77,25 +92,42 @@ func groupOf(o *pool.Observation) *rollout.Group {
 	if g == nil {
 		return nil
 	}
-	return &rollout.Group{Sent: g.SentTemplateID, Observed: g.TemplateID}
+	return &rollout.Group{Sent: g.SentTemplateID, Observed: g.TemplateID, Busy: g.Busy}
 }
 
-// membersOf returns nil unless the reading is whole, so that nothing is concluded from half of one.
-func membersOf(o *pool.Observation, m membership.Members) *rollout.Members {
-	if !m.Known || o.AWS.Group.Value == nil || o.AWS.Refresh.Failed() {
+// readingOf returns nil unless the reading is whole, so that nothing is concluded from half of one.
+func readingOf(o *pool.Observation, m membership.Members) *rollout.Reading {
+	group, refresh := o.AWS.Group, o.AWS.Refresh
+	if !m.Known || group.Value == nil || refresh.Failed() {
 		return nil
 	}
-	out := &rollout.Members{ByTemplate: map[string]int{}}
-	for _, member := range o.AWS.Group.Value.Members {
-		// An instance that someone attached by hand came from no template, and none has to stay for it.
-		if member.LaunchTemplateID != "" {
-			out.ByTemplate[member.LaunchTemplateID]++
-		}
+	r := &rollout.Reading{ID: group.At.UTC().Format(time.RFC3339Nano), RefreshRead: refresh.Known()}
+	for _, member := range group.Value.Members {
+		r.Members = append(r.Members, rollout.Member{
+			ID:         member.InstanceID,
+			TemplateID: member.LaunchTemplateID,
+			Leaving:    membership.IsLeaving(member),
+			Skipped:    member.ProtectedFromScaleIn || membership.IsStandby(member),
+		})
 	}
-	if o.AWS.Refresh.Known() && o.AWS.Refresh.Value != nil {
-		out.Refreshing = rollout.IsActive(o.AWS.Refresh.Value.Status)
+	if refresh.Known() && refresh.Value != nil {
+		r.Refresh = &rollout.Refresh{ID: refresh.Value.ID, Status: refresh.Value.Status, Started: refresh.Value.StartTime}
 	}
-	return out
+	return r
+}
+
+// memoryOf is what the last run left in the status.
+func memoryOf(s *v1alpha1.RolloutStatus) rollout.Memory {
+	if s == nil {
+		return rollout.Memory{}
+	}
+	return rollout.Memory{
+		RollKey:        s.RollKey,
+		Phase:          rollout.Phase(s.Phase),
+		LostReading:    s.LostReading,
+		EarlierRefresh: s.EarlierRefresh,
+		Retired:        s.RetiredAttempts,
+	}
 }
 
 // templates that live: the roll key's own, and all that something may still need.
@@ -118,7 +150,7 @@ func heldTemplate(name string, t pool.ObservedTemplate) Template {
 // currentTemplate is rendered when all that it is made of is known. Without an image of its own none is made: what
 // another version boots would give nodes of the wrong version.
 func (p planned) currentTemplate(o *pool.Observation, in inputs) (Template, bool) {
-	name := naming.ResourceTemplate(p.rollKey)
+	name := naming.ResourceTemplate(p.Current)
 	observed, exists := o.Managed.Templates[name]
 	if in.exports.value == nil || in.bootstrap.userData == "" || p.image.ID == "" {
 		return heldTemplate(name, observed), exists
@@ -126,7 +158,7 @@ func (p planned) currentTemplate(o *pool.Observation, in inputs) (Template, bool
 	return Template{
 		Resource:     name,
 		ExternalName: cmp.Or(observed.ID, observed.ExternalName),
-		Name:         cmp.Or(observed.Name, naming.Template(p.groupName, p.rollKey)),
+		Name:         cmp.Or(observed.Name, naming.Template(p.groupName, p.Current)),
 		ImageID:      p.image.ID,
 		UserData:     in.bootstrap.userData,
 		Healthy:      observed.Healthy(),

@@ -43,5 +43,6 @@ func isRollVisible(o *pool.Observation) bool {
 	if last == nil || last.Phase != string(rollout.PhaseIdle) || last.RollKey != rollout.Key(&o.Composite.Spec) {
 		return true
 	}
-	return len(o.Managed.Templates) > 1 || o.Managed.Group.SentTemplateID != o.Managed.Group.TemplateID
+	outdated := last.OutdatedInstances != nil && *last.OutdatedInstances > 0
+	return outdated || len(o.Managed.Templates) > 1 || o.Managed.Group.SentTemplateID != o.Managed.Group.TemplateID
 }

@@ -69,7 +69,7 @@ func report(o *pool.Observation, in inputs, p planned, d Decision) Decision {
 		scalingUpCondition(o, p),
 		scalingDownCondition(o, p),
 	}
-	d.Events = eventsOf(o, d.Conditions, p.rollKey)
+	d.Events = eventsOf(o, d.Conditions, p)
 	d.Changing = isChanging(p, d, h)
 	return d
 }
@@ -165,13 +165,19 @@ func status(o *pool.Observation, in inputs, p planned, d Decision, h v1alpha1.He
 }
 
 func rolloutStatus(o *pool.Observation, p planned) *v1alpha1.RolloutStatus {
-	s := &v1alpha1.RolloutStatus{RollKey: p.rollKey, Phase: string(p.Phase), Message: rollMessage(o, p)}
-	if p.Outdated != nil {
-		outdated := int32(*p.Outdated) //nolint:gosec // A group has thousands of members at most.
-		s.OutdatedInstances = &outdated
+	s := &v1alpha1.RolloutStatus{
+		RollKey:         p.Memory.RollKey,
+		Phase:           string(p.Phase),
+		Message:         rollMessage(o, p),
+		LostReading:     p.Memory.LostReading,
+		EarlierRefresh:  p.Memory.EarlierRefresh,
+		RetiredAttempts: p.Memory.Retired,
 	}
-	if r := o.AWS.Refresh; p.Phase == rollout.PhaseRefreshing && r.Known() && r.Value != nil && rollout.IsActive(r.Value.Status) {
-		s.PercentageComplete = &r.Value.PercentageComplete
+	if p.Outdated != nil {
+		s.OutdatedInstances = new(int32(*p.Outdated)) //nolint:gosec // A group has some thousand members at most.
+	}
+	if p.Reason == rollout.ReasonRefreshActive {
+		s.PercentageComplete = &o.AWS.Refresh.Value.PercentageComplete
 	}
 	return s
 }

@@ -76,13 +76,20 @@ func disagreement(g *pool.Group, instances []pool.Instance) *pool.ReadError {
 
 // isExpected says that EC2 must list a member of the group: one that is not on its way out, and not on its way in
 // either, as a new instance shows in EC2's list only after a while.
-func isExpected(m pool.GroupMember) bool {
-	for _, passing := range []string{"Pending", "Terminat", "Detach"} {
-		if strings.HasPrefix(m.LifecycleState, passing) {
-			return false
-		}
-	}
-	return true
+func isExpected(m pool.GroupMember) bool { return !IsLeaving(m) && !hasState(m, "Pending") }
+
+// IsLeaving says that a member is on its way out of the group.
+func IsLeaving(m pool.GroupMember) bool { return hasState(m, "Terminat") || hasState(m, "Detach") }
+
+// IsStandby says that a member is set aside: a refresh passes over it.
+func IsStandby(m pool.GroupMember) bool {
+	return hasState(m, "Standby") || hasState(m, "EnteringStandby")
+}
+
+// hasState compares with the beginning of a lifecycle state, since most have stages such as Terminating:Wait.
+// https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-lifecycle.html
+func hasState(m pool.GroupMember, prefix string) bool {
+	return strings.HasPrefix(m.LifecycleState, prefix)
 }
 
 // ProviderID of an instance, exactly as the AWS cloud provider writes it to its Node.

@@ -52,8 +52,8 @@ func toGroupNameRune(r rune) rune {
 	return '-'
 }
 
-// Template returns the name of the launch template that a group uses for a roll key.
-func Template(group, rollKey string) string { return group + "-" + rollKey }
+// Template returns the name of the launch template that a group uses for an attempt.
+func Template(group string, a Attempt) string { return group + "-" + a.String() }
 
 // BootstrapObjectKey returns the S3 key that a pool's bootstrap data is staged under.
 func BootstrapObjectKey(pool string) string { return "pool/" + pool }

@@ -1,6 +1,9 @@
 package naming
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Names of the composed resources in a Composition's pipeline. Crossplane knows a resource by this name from run to
 // run, so none may ever change.
@@ -13,12 +16,39 @@ const (
 	hookPrefix     = "lifecycle-hook-"
 )
 
-// ResourceTemplate is the composed resource name of a roll key's launch template.
-func ResourceTemplate(rollKey string) string { return templatePrefix + rollKey }
+// An Attempt at rolling a pool to a roll key. Each has a launch template of its own, since a new template is what makes
+// the provider start a refresh.
+type Attempt struct {
+	RollKey string
+	// Number of the attempt; the first is 0 and its names do not show it.
+	Number int
+}
 
-// RollKeyOfTemplate is the inverse of ResourceTemplate. It returns false when the resource is no launch template.
-func RollKeyOfTemplate(resource string) (string, bool) {
-	return strings.CutPrefix(resource, templatePrefix)
+// String is how names show an attempt: <rollKey>, or <rollKey>-<number>.
+func (a Attempt) String() string {
+	if a.Number == 0 {
+		return a.RollKey
+	}
+	return a.RollKey + "-" + strconv.Itoa(a.Number)
+}
+
+// ParseAttempt is the inverse of String.
+func ParseAttempt(s string) Attempt {
+	key, number, found := strings.Cut(s, "-")
+	n, err := strconv.Atoi(number)
+	if !found || err != nil || n <= 0 {
+		return Attempt{RollKey: s}
+	}
+	return Attempt{RollKey: key, Number: n}
+}
+
+// ResourceTemplate is the composed resource name of an attempt's launch template.
+func ResourceTemplate(a Attempt) string { return templatePrefix + a.String() }
+
+// AttemptOfTemplate is the inverse of ResourceTemplate. It returns false when the resource is no launch template.
+func AttemptOfTemplate(resource string) (Attempt, bool) {
+	suffix, ok := strings.CutPrefix(resource, templatePrefix)
+	return ParseAttempt(suffix), ok
 }
 
 // ResourceHook is the composed resource name of a lifecycle hook.

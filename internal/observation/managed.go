@@ -3,6 +3,7 @@ package observation
 import (
 	"cmp"
 	"strings"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
@@ -22,7 +23,7 @@ func managedOf(observed map[string]*fnv1.Resource) pool.Managed {
 	m := pool.Managed{Templates: map[string]pool.ObservedTemplate{}, Hooks: map[string]pool.Resource{}}
 	for name, r := range observed {
 		s := r.GetResource()
-		_, isTemplate := naming.RollKeyOfTemplate(name)
+		_, isTemplate := naming.AttemptOfTemplate(name)
 		switch {
 		case name == naming.ResourceGroup:
 			m.Group = new(groupOf(s))
@@ -68,6 +69,8 @@ func groupOf(s *structpb.Struct) pool.ObservedGroup {
 		Subnets:         texts(s, "spec", "forProvider", "vpcZoneIdentifier"),
 		DesiredCapacity: count(s, "status", "atProvider", "desiredCapacity"),
 	}
+	// Upjet's own condition. The group's observed template is not refreshed either while an operation is under way.
+	g.Busy = conditionsOf(s)["AsyncOperation"].Reason == "Ongoing"
 	// The provider's id of a group is its name.
 	g.Name = cmp.Or(g.ExternalName, text(s, "status", "atProvider", "id"))
 	return g
@@ -84,7 +87,28 @@ func templateOf(s *structpb.Struct) pool.ObservedTemplate {
 		// After a restore from a backup without status, the persisted external name is the only trace of the id.
 		t.ID = t.ExternalName
 	}
+	if created, err := time.Parse(time.RFC3339, text(s, "metadata", "creationTimestamp")); err == nil {
+		t.Created = created
+	}
+	if t.ID == "" {
+		t.Creation = creationProblem(s)
+	}
 	return t
+}
+
+// creationProblem reads, from what the managed resource says of itself, why it cannot be created: what EC2 answers when
+// the name is taken, and what crossplane-runtime reports after an interrupted creation.
+func creationProblem(s *structpb.Struct) pool.CreationProblem {
+	for _, c := range conditionsOf(s) {
+		switch {
+		case c.Status == condition.True:
+		case strings.Contains(c.Message, "InvalidLaunchTemplateName.AlreadyExistsException"):
+			return pool.CreationNameTaken
+		case strings.Contains(c.Message, "cannot determine creation result"):
+			return pool.CreationUndetermined
+		}
+	}
+	return ""
 }
 
 func objectOf(s *structpb.Struct) pool.ObservedObject {

@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"time"
+
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
@@ -125,6 +127,8 @@ type ObservedGroup struct {
 	Subnets []string
 	// DesiredCapacity in AWS; nil until observed.
 	DesiredCapacity *int32
+	// Busy says that the provider has an operation of the group under way.
+	Busy bool
 }
 
 // InAWS says that the group was seen in AWS.
@@ -140,7 +144,23 @@ type ObservedTemplate struct {
 	ID string
 	// ImageID last asked for.
 	ImageID string
+	// Created is when the managed resource was; zero when not known.
+	Created time.Time
+	// Creation is why the provider cannot create it, empty while it still may.
+	Creation CreationProblem
 }
+
+// A CreationProblem is why the provider cannot create a resource.
+type CreationProblem string
+
+// Creation problems.
+const (
+	// CreationNameTaken says that AWS has another resource of that name.
+	CreationNameTaken CreationProblem = "NameTaken"
+	// CreationUndetermined says that the provider was interrupted while it created the resource, and does nothing more
+	// until a person says what came of that.
+	CreationUndetermined CreationProblem = "Undetermined"
+)
 
 // An ObservedObject is the staged bootstrap data's managed resource.
 type ObservedObject struct {

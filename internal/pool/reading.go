@@ -62,6 +62,8 @@ type Read[T any] struct {
 	Value T
 	// Err is why the read failed, nil when it did not.
 	Err *ReadError
+	// At is when AWS gave the answer. It tells readings apart, and a reading from its copy in a cache.
+	At time.Time
 }
 
 // Known says that the read was made and is whole.
@@ -137,7 +139,9 @@ type Image struct {
 type Refresh struct {
 	ID string
 	// Status as Auto Scaling spells it, for example InProgress.
-	Status             string
+	Status string
+	// StartTime of the refresh.
+	StartTime          time.Time
 	StatusReason       string
 	PercentageComplete int32
 	// InstancesToUpdate is how many instances the refresh still has to replace.

@@ -1,0 +1,78 @@
+package decision
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/rollout"
+)
+
+// maxNamed is how many instances a message names.
+const maxNamed = 10
+
+// rollMessage tells a person how far a roll is, and what to do where nothing else will.
+func rollMessage(o *pool.Observation, p planned) string {
+	switch p.Reason {
+	case rollout.ReasonTemplateCreating:
+		if p.image.ID == "" {
+			return "the launch template waits for an image: " + p.image.Message
+		}
+		return "waiting for the launch template of roll key " + p.Current.String() + " to exist in AWS"
+	case rollout.ReasonRetrying:
+		return fmt.Sprintf("starting the roll again, as attempt %s: waiting for its launch template to exist in AWS", p.Current)
+	case rollout.ReasonTemplateNameTaken:
+		return fmt.Sprintf("the launch template cannot be created, its name and those of %d more attempts are taken in AWS: delete the templates that no group uses, or change spec.rollout.trigger", rollout.MaxRetries)
+	case rollout.ReasonTemplateUndetermined:
+		return "the provider was interrupted while it created the launch template: see the managed resource's annotation crossplane.io/external-create-pending, or change spec.rollout.trigger"
+	case rollout.ReasonGroupUpdating:
+		return "waiting for the group to use launch template " + p.CurrentID
+	case rollout.ReasonUpToDate:
+		return "the group and every member use launch template " + p.CurrentID
+	case rollout.ReasonMembersNotRead:
+		return "the group uses launch template " + p.CurrentID + "; whether members are still being replaced is not read"
+	case rollout.ReasonMembersUnknown:
+		return "the group uses launch template " + p.CurrentID + "; its members cannot be read at the moment: " + unreadMessage(p)
+	case rollout.ReasonRefreshActive, rollout.ReasonRefreshExpected, rollout.ReasonRefreshNotStarted, rollout.ReasonRefreshFailed,
+		rollout.ReasonRefreshCancelled, rollout.ReasonRetriesExhausted, rollout.ReasonMembersSkipped:
+		return fmt.Sprintf("%d members are left to replace: %s", *p.Outdated, refreshMessage(o, p))
+	}
+	return string(p.Reason)
+}
+
+func refreshMessage(o *pool.Observation, p planned) string {
+	const trigger = "change spec.rollout.trigger to roll again"
+	switch p.Reason { //nolint:exhaustive // The others are told without the refresh.
+	case rollout.ReasonRefreshActive:
+		r := o.AWS.Refresh.Value
+		return fmt.Sprintf("the instance refresh is %s, %d%% done", r.Status, r.PercentageComplete)
+	case rollout.ReasonRefreshExpected:
+		return "waiting for the provider to start an instance refresh"
+	case rollout.ReasonRefreshNotStarted:
+		return "no instance refresh was started to do so; if the next reading finds the same, the roll starts again"
+	case rollout.ReasonRetriesExhausted:
+		return fmt.Sprintf("%d retries started no instance refresh%s; %s", rollout.MaxRetries, saidByAWS(o), trigger)
+	case rollout.ReasonMembersSkipped:
+		return fmt.Sprintf("a refresh passes over instances that are protected from scale-in or in Standby, these are: %s", named(p.Skipped))
+	}
+	return fmt.Sprintf("the instance refresh did not succeed%s; %s once the cause is mended", saidByAWS(o), trigger)
+}
+
+// saidByAWS is how the newest refresh ended.
+func saidByAWS(o *pool.Observation) string {
+	r := o.AWS.Refresh
+	if !r.Known() || r.Value == nil {
+		return ""
+	}
+	if r.Value.StatusReason == "" {
+		return " (the last one is " + r.Value.Status + ")"
+	}
+	return fmt.Sprintf(" (the last one is %s: %s)", r.Value.Status, r.Value.StatusReason)
+}
+
+func named(ids []string) string {
+	if len(ids) <= maxNamed {
+		return strings.Join(ids, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(ids[:maxNamed], ", "), len(ids)-maxNamed)
+}

@@ -1,0 +1,156 @@
+package naming
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// The hashes here were made by sha256sum, for example printf 'demo-1960e37c/team-a/demo-pool-0' | sha256sum.
+func TestGroup(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   Pool
+		want   string
+	}{
+		"Namespaced": {
+			reason: "A namespaced pool's name tells its namespace and name.",
+			args:   Pool{ClusterID: "demo-1960e37c", Namespace: "team-a", Name: "demo-pool-0"},
+			want:   "mp-team-a-demo-pool-0-bfc02ea5",
+		},
+		"ClusterScoped": {
+			reason: "A cluster-scoped pool has no namespace and no second dash, and an empty namespace in its hash.",
+			args:   Pool{ClusterID: "demo-1960e37c", Name: "demo-pool-0"},
+			want:   "mp-demo-pool-0-a38d893a",
+		},
+		"DashInNamespace": {
+			reason: "A dash may stand in the namespace.",
+			args:   Pool{ClusterID: "c", Namespace: "a-b", Name: "c"},
+			want:   "mp-a-b-c-92020f00",
+		},
+		"DashInName": {
+			reason: "The same text with the dash in the name is another group.",
+			args:   Pool{ClusterID: "c", Namespace: "a", Name: "b-c"},
+			want:   "mp-a-b-c-4fc614a4",
+		},
+		"OtherCharacters": {
+			reason: "Upper case is lowered and every other character made a dash, while the hash takes the names to the letter.",
+			args:   Pool{ClusterID: "c", Namespace: "Team_A", Name: "Pool.0"},
+			want:   "mp-team-a-pool-0-6a198879",
+		},
+		"Long": {
+			reason: "A long name is cut to 54 characters, which with dash and hash makes 63.",
+			args:   Pool{ClusterID: "c", Namespace: "n", Name: strings.Repeat("a", 60)},
+			want:   "mp-n-" + strings.Repeat("a", 49) + "-92d48ed3",
+		},
+		"CutAtDash": {
+			reason: "A dash that the cut leaves at the end is trimmed.",
+			args:   Pool{ClusterID: "c", Namespace: "n", Name: strings.Repeat("a", 48) + "--b"},
+			want:   "mp-n-" + strings.Repeat("a", 48) + "-12753436",
+		},
+		"NotCut": {
+			reason: "54 characters are kept whole.",
+			args:   Pool{ClusterID: "c", Namespace: "n", Name: strings.Repeat("a", 49)},
+			want:   "mp-n-" + strings.Repeat("a", 49) + "-e28cd630",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := Group(tc.args)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("\n%s\nGroup(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+var groupName = regexp.MustCompile(`^mp(-[a-z0-9-]*[a-z0-9])?-[0-9a-f]{8}$`)
+
+func pools() *rapid.Generator[Pool] {
+	return rapid.Custom(func(t *rapid.T) Pool {
+		return Pool{
+			ClusterID: rapid.StringMatching(`[a-z0-9-]{1,20}`).Draw(t, "cluster"),
+			Namespace: rapid.StringMatching(`|[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?`).Draw(t, "namespace"),
+			Name:      rapid.StringMatching(`[a-z0-9]([a-z0-9.-]{0,100}[a-z0-9])?`).Draw(t, "name"),
+		}
+	})
+}
+
+// TestGroupAlways holds every name to what AWS and people can take, whatever the pool is called.
+func TestGroupAlways(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := pools().Draw(t, "pool")
+		if rapid.Bool().Draw(t, "any text") {
+			p.Name = rapid.String().Draw(t, "text")
+		}
+		got := Group(p)
+		if len(got) > 63 {
+			t.Errorf("Group(%+v): %q has %d characters, more than 63", p, got, len(got))
+		}
+		if !groupName.MatchString(got) {
+			t.Errorf("Group(%+v): %q does not match %s", p, got, groupName)
+		}
+		if again := Group(p); again != got {
+			t.Errorf("Group(%+v): %q and then %q", p, got, again)
+		}
+	})
+}
+
+// TestGroupTellsApart draws two pools whose readable names are likely the same: by a dash that moves, a cut, a
+// character that is replaced, or by being in two clusters.
+func TestGroupTellsApart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := pools().Draw(t, "a")
+		b := a
+		switch rapid.SampledFrom([]string{"dash", "cut", "character", "cluster", "scope", "other"}).Draw(t, "difference") {
+		case "dash":
+			words := rapid.SliceOfN(rapid.StringMatching(`[a-z0-9]{1,5}`), 3, 6).Draw(t, "words")
+			i := rapid.IntRange(1, len(words)-2).Draw(t, "first dash")
+			a.Namespace, a.Name = strings.Join(words[:i], "-"), strings.Join(words[i:], "-")
+			b.Namespace, b.Name = strings.Join(words[:i+1], "-"), strings.Join(words[i+1:], "-")
+		case "cut":
+			a.Name = strings.Repeat("a", 60)
+			b.Name = a.Name + rapid.StringMatching(`[a-z0-9]{1,5}`).Draw(t, "tail")
+		case "character":
+			a.Name, b.Name = "a.b", "a-b"
+		case "cluster":
+			b.ClusterID += "x"
+		case "scope":
+			words := rapid.SliceOfN(rapid.StringMatching(`[a-z0-9]{1,5}`), 2, 2).Draw(t, "words")
+			a.Namespace, a.Name = words[0], words[1]
+			b.Namespace, b.Name = "", words[0]+"-"+words[1]
+		case "other":
+			b = pools().Draw(t, "b")
+		}
+		if a != b && Group(a) == Group(b) {
+			t.Errorf("Group(%+v) and Group(%+v) are both %q", a, b, Group(a))
+		}
+	})
+}
+
+func TestNames(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		got    string
+		want   string
+	}{
+		"Template":           {reason: "A template is named after its group and roll key.", got: Template("mp-a-bfc02ea5", "497384ff"), want: "mp-a-bfc02ea5-497384ff"},
+		"BootstrapObjectKey": {reason: "The object's key is the seed's.", got: BootstrapObjectKey("demo-pool-0"), want: "pool/demo-pool-0"},
+		"ScalingPolicy":      {reason: "A policy's name is unique in its group only.", got: ScalingPolicy, want: "cpu-target-tracking"},
+		"ResourceTemplate":   {reason: "Crossplane knows resources by this name.", got: ResourceTemplate("497384ff"), want: "launch-template-497384ff"},
+		"ResourceHook":       {reason: "Crossplane knows resources by this name.", got: ResourceHook("drain"), want: "lifecycle-hook-drain"},
+		"ResourceGroup":      {reason: "Crossplane knows resources by this name.", got: ResourceGroup, want: "autoscaling-group"},
+		"ResourcePolicy":     {reason: "Crossplane knows resources by this name.", got: ResourcePolicy, want: "scaling-policy"},
+		"ResourceObject":     {reason: "Crossplane knows resources by this name.", got: ResourceObject, want: "bootstrap-object"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, tc.got); diff != "" {
+				t.Errorf("\n%s\n-want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,56 @@
+package rollout
+
+import (
+	"slices"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
+)
+
+// maxRetired is how many attempts are remembered as let go. A template takes seconds to go, a roll minutes.
+const maxRetired = 10
+
+// keep returns the templates beside the current one that something may still need.
+func keep(in Inputs, p Plan) []string {
+	var names []string
+	current := naming.ResourceTemplate(p.Current)
+	for _, t := range in.Templates {
+		if t.Resource != current && isNeeded(t, in, p) {
+			names = append(names, t.Resource)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func isNeeded(t Template, in Inputs, p Plan) bool {
+	if in.Group == nil {
+		// Nothing launches from it. It stays only until the current one exists, so that a pool whose key changes
+		// during its creation always has a template on the way.
+		return p.CurrentID == ""
+	}
+	if !isSwitched(in.Group, p.CurrentID) {
+		return true
+	}
+	if !in.Wanted {
+		return false
+	}
+	if in.Reading == nil || in.Reading.isRefreshing() {
+		return true
+	}
+	return slices.ContainsFunc(in.Reading.Members, func(m Member) bool { return t.ID != "" && m.TemplateID == t.ID })
+}
+
+// retired remembers the attempts at other roll keys, from when they are first seen to be of another key on: in the run
+// that lets one go it may be too late, as that run's status can get lost.
+func retired(in Inputs) []string {
+	out := slices.Clone(in.Memory.Retired)
+	for _, t := range in.Templates {
+		a, ok := naming.AttemptOfTemplate(t.Resource)
+		if ok && a.RollKey != in.RollKey && !slices.Contains(out, a.String()) {
+			out = append(out, a.String())
+		}
+	}
+	// New ones come in the order of a map, so those are sorted; the oldest are forgotten first.
+	slices.Sort(out[len(in.Memory.Retired):])
+	return out[max(0, len(out)-maxRetired):]
+}

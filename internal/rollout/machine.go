@@ -1,0 +1,364 @@
+package rollout
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
+)
+
+// A Phase of a roll.
+type Phase string
+
+// Phases of a roll. docs/rollouts.md draws how they follow one another.
+const (
+	// PhaseIdle says that the group uses the current template and that nothing is known to be left to replace.
+	PhaseIdle Phase = "Idle"
+	// PhaseTemplatePending says that the current template does not exist in AWS yet.
+	PhaseTemplatePending Phase = "TemplatePending"
+	// PhaseSwitchPending says that the group is told to use the current template and does not yet.
+	PhaseSwitchPending Phase = "SwitchPending"
+	// PhaseRefreshing says that the group uses the current template and replaces its members.
+	PhaseRefreshing Phase = "Refreshing"
+	// PhaseLost says that members are left to replace and that no refresh was ever started to do so.
+	PhaseLost Phase = "Lost"
+	// PhaseStalled says that members are left to replace and that only a person can get the roll going again.
+	PhaseStalled Phase = "Stalled"
+)
+
+// A Reason for a phase.
+type Reason string
+
+// Reasons for phases.
+const (
+	// Idle.
+	ReasonUpToDate       Reason = "UpToDate"
+	ReasonMembersNotRead Reason = "MembersNotRead"
+	// Any phase that can only be known from AWS, while reading AWS fails: the phase is the last known.
+	ReasonMembersUnknown Reason = "MembersUnknown"
+	// TemplatePending.
+	ReasonTemplateCreating     Reason = "TemplateCreating"
+	ReasonTemplateNameTaken    Reason = "TemplateNameTaken"
+	ReasonTemplateUndetermined Reason = "TemplateCreationUndetermined"
+	ReasonRetrying             Reason = "Retrying"
+	// SwitchPending.
+	ReasonGroupUpdating Reason = "GroupUpdating"
+	// Refreshing.
+	ReasonRefreshActive   Reason = "RefreshActive"
+	ReasonRefreshExpected Reason = "RefreshExpected"
+	// Lost.
+	ReasonRefreshNotStarted Reason = "RefreshNotStarted"
+	// Stalled.
+	ReasonRefreshFailed    Reason = "RefreshFailed"
+	ReasonRefreshCancelled Reason = "RefreshCancelled"
+	ReasonRetriesExhausted Reason = "RetriesExhausted"
+	ReasonMembersSkipped   Reason = "MembersSkipped"
+)
+
+// MaxRetries of a lost roll, or of a template that gets stuck in creation. A roll that is lost that often has a cause
+// that more refreshes do not cure.
+const MaxRetries = 3
+
+// generation is how far apart the attempts are at which a roll key starts over, after its earlier templates were let
+// go. The last digit of an attempt's number then always counts its retries, whatever else is forgotten.
+const generation = 10
+
+// A Template is a launch template that exists as a managed resource.
+type Template struct {
+	// Resource is its name among the composed resources.
+	Resource string
+	// ID in AWS; empty until it is created.
+	ID string
+	// Created is when its managed resource was; zero when not known.
+	Created time.Time
+	// Stuck is why the provider cannot create it, empty while it still may.
+	Stuck Reason
+}
+
+// A Group is the Auto Scaling group as far as a roll needs it.
+type Group struct {
+	// Sent is the id of the template that was last asked for.
+	Sent string
+	// Observed is the id of the template that the provider last saw in AWS.
+	Observed string
+	// Busy says that the provider has an operation of the group under way.
+	Busy bool
+}
+
+// A Member of the group.
+type Member struct {
+	ID         string
+	TemplateID string
+	// Leaving says that it is on its way out.
+	Leaving bool
+	// Skipped says that a refresh passes over it: it is protected from scale-in, or in Standby.
+	Skipped bool
+}
+
+// A Refresh is the group's newest instance refresh.
+type Refresh struct {
+	ID string
+	// Status as Auto Scaling spells it.
+	Status string
+	// Started is when it was.
+	Started time.Time
+}
+
+// A Reading is a whole reading of AWS.
+type Reading struct {
+	// ID differs from reading to reading.
+	ID      string
+	Members []Member
+	// RefreshRead says that the newest refresh was read. It costs a call of its own, so a pool at rest does without.
+	RefreshRead bool
+	// Refresh is nil when there was never one.
+	Refresh *Refresh
+}
+
+// isRefreshing says that a refresh is known to be at work.
+func (r *Reading) isRefreshing() bool { return r.Refresh != nil && IsActive(r.Refresh.Status) }
+
+// A Memory is what the last run left in the status. All of it may be lost: a roll then only takes longer.
+type Memory struct {
+	RollKey string
+	Phase   Phase
+	// LostReading is the reading that first found the roll lost; empty when it is not.
+	LostReading string
+	// EarlierRefresh is the newest refresh from before the group was told to use the current template, by its id.
+	EarlierRefresh string
+	// Retired are attempts whose templates were let go, and may still exist in AWS. See naming.Attempt.
+	Retired []string
+}
+
+// Inputs to a plan.
+type Inputs struct {
+	RollKey string
+	// Templates that exist, in any order.
+	Templates []Template
+	// Group that exists; nil before the first composition.
+	Group *Group
+	// Wanted says that AWS ought to be read. Reading is nil when it was not, or not wholly.
+	Wanted  bool
+	Reading *Reading
+	Memory  Memory
+}
+
+// A Plan says which templates live, which one the group gets, and how far the roll is.
+type Plan struct {
+	Phase  Phase
+	Reason Reason
+	// Current attempt at the roll key.
+	Current naming.Attempt
+	// CurrentID is the AWS id of the current attempt's template; empty until it is created.
+	CurrentID string
+	// GroupID is the AWS id of the template that the group gets; empty when there is none yet.
+	GroupID string
+	// Keep are the composed resource names of the templates that exist beside the current one and must stay exactly as
+	// they are. Sorted.
+	Keep []string
+	// Outdated members that are to stay and were launched from another template than the current one; nil when not
+	// known.
+	Outdated *int
+	// Skipped are the ids of outdated members that a refresh passes over. Sorted.
+	Skipped []string
+	// Memory for the next run.
+	Memory Memory
+}
+
+// Of plans a pool's roll.
+//
+// The group moves to the current template once that exists in AWS, and not before. Every other template stays until
+// the group is observed on the current one, both as sent and in AWS, and, where AWS is read, no refresh is at work and
+// no member is left on it. Crossplane deletes what a response lacks before it applies the rest, so a template that is
+// dropped in the very run that moves the group would be gone while the group still uses it.
+//
+// The provider starts the refresh after it has moved the group, and when that fails never again. A roll that two
+// readings find lost is therefore attempted anew with a template of the same content and another name.
+func Of(in Inputs) Plan {
+	p := Plan{Current: currentAttempt(in), Memory: Memory{RollKey: in.RollKey, Retired: retired(in), EarlierRefresh: in.Memory.EarlierRefresh}}
+	current := templateOf(in, p.Current)
+	if isRetried(in, &p, current) {
+		p.Current.Number++
+		current = templateOf(in, p.Current)
+	}
+	p.CurrentID = current.ID
+	p.GroupID = groupID(in.Group, p.CurrentID)
+	p.Outdated, p.Skipped = outdated(in.Reading, p.CurrentID)
+	p.Phase, p.Reason = phase(in, p, current)
+	p.Memory.Phase = p.Phase
+	if g := in.Group; g != nil && g.Sent != p.CurrentID && in.Reading != nil && in.Reading.Refresh != nil {
+		p.Memory.EarlierRefresh = in.Reading.Refresh.ID
+	}
+	p.Keep = keep(in, p)
+	return p
+}
+
+// currentAttempt is the latest that exists, else one whose name no template that was let go can still bear.
+func currentAttempt(in Inputs) naming.Attempt {
+	latest, exists := -1, false
+	for _, t := range in.Templates {
+		if a, ok := naming.AttemptOfTemplate(t.Resource); ok && a.RollKey == in.RollKey {
+			latest, exists = max(latest, a.Number), true
+		}
+	}
+	if exists {
+		return naming.Attempt{RollKey: in.RollKey, Number: latest}
+	}
+	for _, r := range in.Memory.Retired {
+		if a := naming.ParseAttempt(r); a.RollKey == in.RollKey {
+			latest = max(latest, a.Number)
+		}
+	}
+	if latest < 0 {
+		return naming.Attempt{RollKey: in.RollKey}
+	}
+	return naming.Attempt{RollKey: in.RollKey, Number: (latest/generation + 1) * generation}
+}
+
+func templateOf(in Inputs, a naming.Attempt) Template {
+	name := naming.ResourceTemplate(a)
+	for _, t := range in.Templates {
+		if t.Resource == name {
+			return t
+		}
+	}
+	return Template{}
+}
+
+// isRetried says that the current attempt is given up for another, and remembers a roll that looks lost until the next
+// reading says so too.
+func isRetried(in Inputs, p *Plan, current Template) bool {
+	again := p.Current.Number%generation < MaxRetries
+	if current.ID == "" && current.Stuck != "" {
+		return again
+	}
+	if !isLost(in, current) {
+		return false
+	}
+	p.Memory.LostReading = cmp.Or(in.Memory.LostReading, in.Reading.ID)
+	return again && in.Memory.LostReading != "" && in.Memory.LostReading != in.Reading.ID
+}
+
+// isLost says that one reading finds the roll lost: the group is settled on the current template, members that a
+// refresh would replace are on another, and no refresh has been at work since the template was made.
+func isLost(in Inputs, current Template) bool {
+	if in.Reading == nil || !in.Reading.RefreshRead || !isSwitched(in.Group, current.ID) || in.Group.Busy {
+		return false
+	}
+	n, skipped := outdated(in.Reading, current.ID)
+	return *n > len(skipped) && !in.Reading.isRefreshing() && !hasGivenUp(in, current)
+}
+
+// hasGivenUp says that a refresh to the current template ended without success. Starting it again by itself could
+// replace nodes forever, with an image that never joins. A refresh from before the template was made, or from before
+// the group was told to use it, was one to another.
+func hasGivenUp(in Inputs, current Template) bool {
+	r := in.Reading.Refresh
+	return r != nil && !IsActive(r.Status) && r.Status != statusSuccessful &&
+		r.ID != in.Memory.EarlierRefresh && !r.Started.Before(current.Created)
+}
+
+func phase(in Inputs, p Plan, current Template) (Phase, Reason) {
+	switch {
+	case current.ID == "" && current.Stuck != "":
+		return PhaseStalled, current.Stuck
+	case current.ID == "" && p.Current.Number%generation > 0:
+		return PhaseTemplatePending, ReasonRetrying
+	case current.ID == "":
+		return PhaseTemplatePending, ReasonTemplateCreating
+	case !isSwitched(in.Group, current.ID):
+		return PhaseSwitchPending, ReasonGroupUpdating
+	case !in.Wanted:
+		return PhaseIdle, ReasonMembersNotRead
+	case in.Reading == nil:
+		return lastKnownPhase(in, p), ReasonMembersUnknown
+	}
+	return phaseOfMembers(in, p, current)
+}
+
+// lastKnownPhase stays while AWS cannot be read: what was not seen to end is not over.
+func lastKnownPhase(in Inputs, p Plan) Phase {
+	if in.Memory.RollKey != p.Current.RollKey {
+		return PhaseRefreshing
+	}
+	switch in.Memory.Phase {
+	case PhaseTemplatePending, PhaseSwitchPending:
+		return PhaseRefreshing
+	case PhaseIdle, PhaseRefreshing, PhaseLost, PhaseStalled:
+		return in.Memory.Phase
+	}
+	return PhaseIdle
+}
+
+func phaseOfMembers(in Inputs, p Plan, current Template) (Phase, Reason) {
+	switch {
+	case in.Reading.isRefreshing():
+		return PhaseRefreshing, ReasonRefreshActive
+	case *p.Outdated == 0:
+		return PhaseIdle, ReasonUpToDate
+	case *p.Outdated == len(p.Skipped):
+		return PhaseStalled, ReasonMembersSkipped
+	case in.Group.Busy || !in.Reading.RefreshRead:
+		return PhaseRefreshing, ReasonRefreshExpected
+	case hasGivenUp(in, current) && in.Reading.Refresh.Status == statusCancelled:
+		return PhaseStalled, ReasonRefreshCancelled
+	case hasGivenUp(in, current):
+		return PhaseStalled, ReasonRefreshFailed
+	case in.Memory.LostReading == "" || in.Memory.LostReading == in.Reading.ID:
+		return PhaseLost, ReasonRefreshNotStarted
+	}
+	return PhaseStalled, ReasonRetriesExhausted
+}
+
+// groupID is the current template once it exists, else whatever the group already has.
+func groupID(g *Group, currentID string) string {
+	if currentID != "" || g == nil {
+		return currentID
+	}
+	return cmp.Or(g.Sent, g.Observed)
+}
+
+// isSwitched says that the group is on the current template, both as last sent and in AWS. Either alone can be stale.
+func isSwitched(g *Group, currentID string) bool {
+	return currentID != "" && g != nil && g.Sent == currentID && g.Observed == currentID
+}
+
+func outdated(r *Reading, currentID string) (*int, []string) {
+	if r == nil || currentID == "" {
+		return nil, nil
+	}
+	n, skipped := 0, []string(nil)
+	for _, m := range r.Members {
+		// An instance that someone attached by hand came from no template.
+		if m.Leaving || m.TemplateID == currentID || m.TemplateID == "" {
+			continue
+		}
+		n++
+		if m.Skipped {
+			skipped = append(skipped, m.ID)
+		}
+	}
+	slices.Sort(skipped)
+	return &n, skipped
+}
+
+// Statuses of an instance refresh that is over.
+// https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_InstanceRefresh.html
+const (
+	statusSuccessful         = "Successful"
+	statusFailed             = "Failed"
+	statusCancelled          = "Cancelled"
+	statusRollbackSuccessful = "RollbackSuccessful"
+	statusRollbackFailed     = "RollbackFailed"
+)
+
+// IsActive says whether an instance refresh of a status is still at work. An unknown status counts as active: AWS adds
+// some, and to wait is safe.
+func IsActive(status string) bool {
+	switch status {
+	case statusSuccessful, statusFailed, statusCancelled, statusRollbackSuccessful, statusRollbackFailed:
+		return false
+	}
+	return true
+}
