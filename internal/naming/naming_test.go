@@ -137,10 +137,8 @@ func TestNames(t *testing.T) {
 		got    string
 		want   string
 	}{
-		"Template":           {reason: "A template is named after its group and roll key.", got: Template("mp-a-bfc02ea5", "497384ff"), want: "mp-a-bfc02ea5-497384ff"},
 		"BootstrapObjectKey": {reason: "The object's key is the seed's.", got: BootstrapObjectKey("demo-pool-0"), want: "pool/demo-pool-0"},
 		"ScalingPolicy":      {reason: "A policy's name is unique in its group only.", got: ScalingPolicy, want: "cpu-target-tracking"},
-		"ResourceTemplate":   {reason: "Crossplane knows resources by this name.", got: ResourceTemplate("497384ff"), want: "launch-template-497384ff"},
 		"ResourceHook":       {reason: "Crossplane knows resources by this name.", got: ResourceHook("drain"), want: "lifecycle-hook-drain"},
 		"ResourceGroup":      {reason: "Crossplane knows resources by this name.", got: ResourceGroup, want: "autoscaling-group"},
 		"ResourcePolicy":     {reason: "Crossplane knows resources by this name.", got: ResourcePolicy, want: "scaling-policy"},
