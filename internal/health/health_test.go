@@ -1,0 +1,254 @@
+package health
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+// instances in the given states, with ids i-0, i-1 and so on.
+func instances(states ...string) []pool.Instance {
+	out := make([]pool.Instance, 0, len(states))
+	for i, s := range states {
+		out = append(out, pool.Instance{ID: fmt.Sprintf("i-%d", i), Zone: "us-east-1a", State: s})
+	}
+	return out
+}
+
+var throttled = &pool.ReadError{Reason: pool.ReadThrottled, Message: "autoscaling:DescribeAutoScalingGroups: throttled"}
+
+// TestTable is the table "Health" of the seed's documentation, row by row and in its exact words.
+func TestTable(t *testing.T) {
+	type want struct {
+		state   string
+		healthy bool
+		reasons []string
+	}
+	cases := map[string]struct {
+		reason string
+		args   Inputs
+		want   want
+	}{
+		"GroupNotFound": {
+			reason: "The group was deleted out of band.",
+			args:   Inputs{Asked: true, GroupGone: true},
+			want:   want{state: "terminated", reasons: []string{"GroupNotFound"}},
+		},
+		"DesiredZero": {
+			reason: "Desired capacity 0.",
+			args:   Inputs{Asked: true, Desired: new(int32(0))},
+			want:   want{state: "running", healthy: true},
+		},
+		"NoMembers": {
+			reason: "No member yet.",
+			args:   Inputs{Asked: true, Desired: new(int32(3))},
+			want:   want{state: "pending", reasons: []string{"NoMembers"}},
+		},
+		"Stopping": {
+			reason: "A member stopping.",
+			args:   Inputs{Asked: true, Desired: new(int32(3)), Instances: instances("running", "stopping", "running")},
+			want:   want{state: "stopped", reasons: []string{"InstanceStopped:i-1"}},
+		},
+		"Stopped": {
+			reason: "A member stopped.",
+			args:   Inputs{Asked: true, Desired: new(int32(1)), Instances: instances("stopped")},
+			want:   want{state: "stopped", reasons: []string{"InstanceStopped:i-0"}},
+		},
+		"StoppedEach": {
+			reason: "One reason per member that stops or stopped, and none for the others.",
+			args:   Inputs{Asked: true, Desired: new(int32(4)), Instances: instances("stopped", "pending", "stopping", "running")},
+			want:   want{state: "stopped", reasons: []string{"InstanceStopped:i-0", "InstanceStopped:i-2"}},
+		},
+		"Running": {
+			reason: "Every member running, as many as desired.",
+			args:   Inputs{Asked: true, Desired: new(int32(3)), Instances: instances("running", "running", "running")},
+			want:   want{state: "running", healthy: true},
+		},
+		"Pending": {
+			reason: "Members still pending, though as many as desired.",
+			args:   Inputs{Asked: true, Desired: new(int32(3)), Instances: instances("pending", "running", "pending")},
+			want:   want{state: "running", reasons: []string{"InstancePending:i-0", "InstancePending:i-2", "ScalingInProgress"}},
+		},
+		"AllPending": {
+			reason: "A pool whose members are all pending has members, and is not pending itself.",
+			args:   Inputs{Asked: true, Desired: new(int32(1)), Instances: instances("pending")},
+			want:   want{state: "running", reasons: []string{"InstancePending:i-0", "ScalingInProgress"}},
+		},
+		"Fewer": {
+			reason: "Fewer than desired.",
+			args:   Inputs{Asked: true, Desired: new(int32(3)), Instances: instances("running", "running")},
+			want:   want{state: "running", reasons: []string{"ScalingInProgress"}},
+		},
+		"More": {
+			reason: "More than desired.",
+			args:   Inputs{Asked: true, Desired: new(int32(1)), Instances: instances("running", "running")},
+			want:   want{state: "running", reasons: []string{"ScalingInProgress"}},
+		},
+		"FewerAndPending": {
+			reason: "Fewer than desired, and one of them pending.",
+			args:   Inputs{Asked: true, Desired: new(int32(3)), Instances: instances("pending", "running")},
+			want:   want{state: "running", reasons: []string{"InstancePending:i-0", "ScalingInProgress"}},
+		},
+		"NewState": {
+			reason: "A state that no one has heard of does not run.",
+			args:   Inputs{Asked: true, Desired: new(int32(1)), Instances: instances("hibernating")},
+			want:   want{state: "running", reasons: []string{"InstancePending:i-0", "ScalingInProgress"}},
+		},
+		"DesiredUnknown": {
+			reason: "As many as desired cannot be said without a desired capacity.",
+			args:   Inputs{Asked: true, Instances: instances("running")},
+			want:   want{state: "running", reasons: []string{"ScalingInProgress"}},
+		},
+		"NotRead": {
+			reason: "Without AWS reads members are not known.",
+			args:   Inputs{Desired: new(int32(3))},
+			want:   want{state: "unknown", reasons: []string{"MembershipNotRead"}},
+		},
+		"NotReadAndNothingKnown": {
+			reason: "Without AWS reads and before the group is observed.",
+			args:   Inputs{},
+			want:   want{state: "unknown", reasons: []string{"MembershipNotRead"}},
+		},
+		"NotReadDesiredZero": {
+			reason: "Without AWS reads a pool of 0 is still known to be as it should.",
+			args:   Inputs{Desired: new(int32(0))},
+			want:   want{state: "running", healthy: true},
+		},
+		"ReadFailed": {
+			reason: "A read that failed says nothing but why.",
+			args:   Inputs{Asked: true, Problem: throttled, Desired: new(int32(3))},
+			want:   want{state: "unknown", reasons: []string{"Throttled"}},
+		},
+		"GoneBeforeReadFailed": {
+			reason: "A group that is known to be gone needs no more reading.",
+			args:   Inputs{Asked: true, GroupGone: true, Problem: throttled},
+			want:   want{state: "terminated", reasons: []string{"GroupNotFound"}},
+		},
+		"GoneBeforeDesiredZero": {
+			reason: "A group that is gone has no desired capacity, whatever was last known.",
+			args:   Inputs{Asked: true, GroupGone: true, Desired: new(int32(0)), Instances: instances("running")},
+			want:   want{state: "terminated", reasons: []string{"GroupNotFound"}},
+		},
+		"ReadFailedBeforeDesiredZero": {
+			reason: "A desired capacity of 0 that was not read may be an old one.",
+			args:   Inputs{Asked: true, Problem: throttled, Desired: new(int32(0))},
+			want:   want{state: "unknown", reasons: []string{"Throttled"}},
+		},
+		"DesiredZeroBeforeMembers": {
+			reason: "Members on their way out of a pool of 0 do not count.",
+			args:   Inputs{Asked: true, Desired: new(int32(0)), Instances: instances("stopped", "running")},
+			want:   want{state: "running", healthy: true},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			h := Of(tc.args)
+			got := want{state: h.State, healthy: h.Healthy, reasons: h.Reasons}
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(want{})); diff != "" {
+				t.Errorf("\n%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
+			}
+			if h.Message == "" {
+				t.Errorf("\n%s\nOf(...): no message for a person", tc.reason)
+			}
+		})
+	}
+}
+
+func TestMessages(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   Inputs
+		want   string
+	}{
+		"Zero":    {reason: "It says that nothing is to run.", args: Inputs{Asked: true, Desired: new(int32(0))}, want: "the pool is scaled to 0"},
+		"Running": {reason: "It says how many run.", args: Inputs{Asked: true, Desired: new(int32(2)), Instances: instances("running", "running")}, want: "all 2 members are running"},
+		"Pending": {
+			reason: "It says how many run, are there and are desired.",
+			args:   Inputs{Asked: true, Desired: new(int32(3)), Instances: instances("running", "pending")},
+			want:   "1 of 2 members are running, 3 are desired",
+		},
+		"DesiredUnknown": {reason: "It makes up no desired capacity.", args: Inputs{Asked: true, Instances: instances("running")}, want: "1 of 1 members are running"},
+		"Stopped": {
+			reason: "It says how many stop or stopped.",
+			args:   Inputs{Asked: true, Desired: new(int32(3)), Instances: instances("running", "stopping", "stopped")},
+			want:   "2 of 3 members are stopping or stopped",
+		},
+		"ReadFailed": {reason: "It is the read's own.", args: Inputs{Asked: true, Problem: throttled}, want: "autoscaling:DescribeAutoScalingGroups: throttled"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, Of(tc.args).Message); diff != "" {
+				t.Errorf("\n%s\nOf(...).Message: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestManyMembers holds a status of thousands of members to a size that etcd takes.
+func TestManyMembers(t *testing.T) {
+	states := slices.Repeat([]string{"pending"}, 3000)
+	h := Of(Inputs{Asked: true, Desired: new(int32(3000)), Instances: instances(states...)})
+	if want := "0 of 3000 members are running, 3000 are desired"; h.Message != want {
+		t.Errorf("Of(...).Message: want %q, got %q", want, h.Message)
+	}
+	if want := 101; len(h.Reasons) != want {
+		t.Fatalf("Of(...): want %d reasons, got %d", want, len(h.Reasons))
+	}
+	if got := h.Reasons[100]; got != "ScalingInProgress" {
+		t.Errorf("Of(...): the last reason is %q, not ScalingInProgress", got)
+	}
+	if !slices.IsSorted(h.Reasons) {
+		t.Errorf("Of(...): reasons are not sorted: %v", h.Reasons)
+	}
+}
+
+// TestAlways holds what every health must be, whatever AWS says and in whatever order.
+func TestAlways(t *testing.T) {
+	states := []string{StateUnknown, StatePending, StateRunning, StateStopped, StateTerminated}
+	rapid.Check(t, func(t *rapid.T) {
+		in := Inputs{
+			Asked:     rapid.Bool().Draw(t, "asked"),
+			GroupGone: rapid.Bool().Draw(t, "gone"),
+			Instances: instances(rapid.SliceOfN(rapid.SampledFrom([]string{"pending", "running", "stopping", "stopped", "other"}), 0, 5).Draw(t, "states")...),
+		}
+		if rapid.Bool().Draw(t, "desired known") {
+			in.Desired = new(rapid.Int32Range(0, 5).Draw(t, "desired"))
+		}
+		if rapid.Bool().Draw(t, "failed") {
+			in.Problem = throttled
+		}
+		before := slices.Clone(in.Instances)
+		h := Of(in)
+		if !slices.Contains(states, h.State) {
+			t.Errorf("Of(...): state %q is none", h.State)
+		}
+		if h.Healthy == (len(h.Reasons) > 0) {
+			t.Errorf("Of(...): healthy is %t with reasons %v", h.Healthy, h.Reasons)
+		}
+		if h.Healthy && h.State != StateRunning {
+			t.Errorf("Of(...): healthy in state %s", h.State)
+		}
+		if !slices.IsSorted(h.Reasons) {
+			t.Errorf("Of(...): reasons are not sorted: %v", h.Reasons)
+		}
+		for _, r := range h.Reasons {
+			if prefix, id, found := strings.Cut(r, ":"); found && (prefix != "InstanceStopped" && prefix != "InstancePending" || id == "") {
+				t.Errorf("Of(...): reason %q is of no known form", r)
+			}
+		}
+		slices.Reverse(in.Instances)
+		if diff := cmp.Diff(h, Of(in)); diff != "" {
+			t.Errorf("Of(...): the order of instances matters: -forwards, +backwards:\n%s", diff)
+		}
+		slices.Reverse(in.Instances)
+		if diff := cmp.Diff(before, in.Instances); diff != "" {
+			t.Errorf("Of(...): the instances changed: -before, +after:\n%s", diff)
+		}
+	})
+}
