@@ -348,7 +348,7 @@ type SecretKeyReference struct {
 	// +optional
 	// +kubebuilder:default=value
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]+$')",message="must be a Secret's key: letters, digits, -, _ and ."
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]+$') && self != '.' && !self.startsWith('..')",message="must be a Secret's key: letters, digits, -, _ and ., not . alone and not .. first"
 	Key string `json:"key,omitempty"`
 }
 

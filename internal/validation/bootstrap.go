@@ -28,5 +28,5 @@ func secretKey(path *field.Path, key string) field.ErrorList {
 		return nil
 	}
 
-	return field.ErrorList{field.Invalid(path, key, "must be a Secret's key: letters, digits, -, _ and .")}
+	return field.ErrorList{field.Invalid(path, key, "must be a Secret's key: letters, digits, -, _ and ., not . alone and not .. first")}
 }

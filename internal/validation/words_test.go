@@ -89,7 +89,7 @@ func judgeXR(t *testing.T, xr map[string]any) field.ErrorList {
 	}
 	pool.Default()
 
-	return append(MachinePool(pool), Zeroes(xr)...)
+	return append(MachinePool(pool), Object(xr)...)
 }
 
 func readCases(t *testing.T, name string) []admissionCase {

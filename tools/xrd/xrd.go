@@ -55,8 +55,8 @@ var mapValueLengths = map[string]int64{ //nolint:gochecknoglobals // A constant,
 
 // fromCRD makes the XRD that Crossplane derives the same CRD from, and its own fields with it.
 func fromCRD(crd *extv1.CustomResourceDefinition) (*definition, error) {
-	if len(crd.Spec.Versions) != 1 {
-		return nil, fmt.Errorf("want 1 version, got %d", len(crd.Spec.Versions))
+	if len(crd.Spec.Versions) != 1 || crd.Spec.Versions[0].Schema == nil || crd.Spec.Versions[0].Subresources == nil {
+		return nil, errors.New("want 1 version, with a schema and subresources")
 	}
 
 	v := crd.Spec.Versions[0]

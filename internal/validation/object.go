@@ -38,20 +38,45 @@ var zeroes = []zero{ //nolint:gochecknoglobals // A constant list.
 	{"spec.instanceMetadataHopLimit", func(p *field.Path) field.ErrorList { return hopLimit(p, 0) }},
 }
 
-// Zeroes returns what is wrong with the zeroes that were written into an XR, sorted by path: MachinePool.Default takes
-// them for absent and would quietly replace them. The XR is the object as Crossplane sends it.
-func Zeroes(xr map[string]any) field.ErrorList {
+// required are the numbers that must be written: a decoded MachinePool has 0 for them otherwise, and a pool with a minimum of
+// 0 that nobody asked for may lose all its members.
+var required = []string{"spec.autoscaling.minReplicas", "spec.autoscaling.maxReplicas"} //nolint:gochecknoglobals // A constant list.
+
+// Object returns what is wrong with an XR that cannot be told once it is decoded, sorted by path: zeroes that were written,
+// which MachinePool.Default takes for absent and would quietly replace, and numbers that were not. The XR is the object
+// as Crossplane sends it. The rest is for MachinePool to say.
+func Object(xr map[string]any) field.ErrorList {
 	var errs field.ErrorList
 	for _, z := range zeroes {
-		path := strings.Split(z.path, ".")
-		value, found, err := unstructured.NestedFieldNoCopy(xr, path...)
-		if err != nil || !found || !isZero(value) {
-			continue
+		if value, found := at(xr, strings.Split(z.path, ".")); found && isZero(value) {
+			errs = append(errs, z.wrong(pathOf(z.path))...)
 		}
-		errs = append(errs, z.wrong(field.NewPath(path[0], path[1:]...))...)
+	}
+	for _, path := range required {
+		names := strings.Split(path, ".")
+		last := len(names) - 1
+		parent, found := at(xr, names[:last])
+		fields, isObject := parent.(map[string]any)
+		if found && isObject && fields[names[last]] == nil {
+			errs = append(errs, field.Required(pathOf(path), ""))
+		}
 	}
 
 	return sorted(errs)
+}
+
+// at returns the value at a path, if each of its fields is there. What is of another type than expected is for the decoder
+// to refuse.
+func at(object map[string]any, names []string) (any, bool) {
+	value, found, err := unstructured.NestedFieldNoCopy(object, names...)
+
+	return value, found && err == nil
+}
+
+func pathOf(path string) *field.Path {
+	names := strings.Split(path, ".")
+
+	return field.NewPath(names[0], names[1:]...)
 }
 
 // isZero says that a value was written and is zero. Numbers are float64 when they come through protobuf, and null is like

@@ -1,0 +1,29 @@
+package validation
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+)
+
+// pool returns a pool with which nothing is wrong, changed.
+func pool(change func(*v1alpha1.MachinePoolSpec)) *v1alpha1.MachinePool {
+	p := &v1alpha1.MachinePool{Spec: v1alpha1.MachinePoolSpec{
+		Cluster:   v1alpha1.ClusterSource{Exports: &v1alpha1.Exports{Schema: v1alpha1.ExportsSchema}},
+		Bootstrap: v1alpha1.Bootstrap{DataSecretRef: v1alpha1.SecretKeyReference{Name: "demo-pool-0"}},
+	}}
+	change(&p.Spec)
+	p.Default()
+
+	return p
+}
+
+// messages returns what the errors say, in their order.
+func messages(errs field.ErrorList) []string {
+	var all []string //nolint:prealloc // Nil when there are none, as in a case that wants none.
+	for _, err := range errs {
+		all = append(all, err.Error())
+	}
+
+	return all
+}
