@@ -29,14 +29,14 @@ type Members struct {
 // members that leave the list.
 func Of(r pool.Reading, last []string) Members {
 	switch {
-	case !r.Group.Asked:
+	case !r.Group.Asked || !r.Instances.Asked:
 		return Members{}
 	case r.Group.Failed():
 		return Members{Problem: r.Group.Err}
 	case r.Instances.Failed():
 		return Members{Problem: r.Instances.Err}
 	}
-	if err := disagreement(r.Group.Value, r.Instances.Value); err != nil {
+	if err := disagreement(r.Group.Value, r.Instances.Value, last); err != nil {
 		return Members{Problem: err}
 	}
 	if r.Group.Value == nil && len(r.Instances.Value) == 0 && len(last) > 0 {
@@ -51,7 +51,7 @@ func Of(r pool.Reading, last []string) Members {
 }
 
 // disagreement says how the group's own list and EC2's contradict each other, nil when they do not.
-func disagreement(g *pool.Group, instances []pool.Instance) *pool.ReadError {
+func disagreement(g *pool.Group, instances []pool.Instance, last []string) *pool.ReadError {
 	if g == nil {
 		return nil
 	}
@@ -61,7 +61,7 @@ func disagreement(g *pool.Group, instances []pool.Instance) *pool.ReadError {
 	}
 	missing := 0
 	for _, m := range g.Members {
-		if !seen[m.InstanceID] && isExpected(m) {
+		if !seen[m.InstanceID] && isExpected(m, last) {
 			missing++
 		}
 	}
@@ -75,8 +75,14 @@ func disagreement(g *pool.Group, instances []pool.Instance) *pool.ReadError {
 }
 
 // isExpected says that EC2 must list a member of the group: one that is not on its way out, and not on its way in
-// either, as a new instance shows in EC2's list only after a while.
-func isExpected(m pool.GroupMember) bool { return !IsLeaving(m) && !hasState(m, "Pending") }
+// either, as a new instance shows in EC2's list only after a while. Once it did, it must again: an instance that waits
+// for a lifecycle hook can have a Node for an hour before it is in service.
+func isExpected(m pool.GroupMember, last []string) bool {
+	if IsLeaving(m) {
+		return false
+	}
+	return !hasState(m, "Pending") || slices.Contains(last, ProviderID(m.Zone, m.InstanceID))
+}
 
 // IsLeaving says that a member is on its way out of the group.
 func IsLeaving(m pool.GroupMember) bool { return hasState(m, "Terminat") || hasState(m, "Detach") }
