@@ -1,0 +1,400 @@
+package membership
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+const zone = "us-east-1a"
+
+var (
+	throttled = &pool.ReadError{Reason: pool.ReadThrottled, Message: "throttled"}
+	denied    = &pool.ReadError{Reason: pool.ReadAccessDenied, Message: "denied"}
+)
+
+func known[T any](v T) pool.Read[T] { return pool.Read[T]{Asked: true, Value: v} }
+
+func failed[T any](err *pool.ReadError) pool.Read[T] { return pool.Read[T]{Asked: true, Err: err} }
+
+// reading of a group whose members have the given lifecycle states by id, and of instances that run.
+func reading(members map[string]string, running ...string) pool.Reading {
+	g := &pool.Group{Name: "mp-a"}
+	for id, state := range members {
+		g.Members = append(g.Members, pool.GroupMember{InstanceID: id, Zone: zone, LifecycleState: state})
+	}
+	return pool.Reading{Group: known(g), Instances: known(instances("running", running...))}
+}
+
+func instances(state string, ids ...string) []pool.Instance {
+	var out []pool.Instance
+	for _, id := range ids {
+		out = append(out, pool.Instance{ID: id, Zone: zone, State: state})
+	}
+	return out
+}
+
+func providerIDs(ids ...string) []string {
+	var out []string
+	for _, id := range ids {
+		out = append(out, "aws:///us-east-1a/"+id)
+	}
+	return out
+}
+
+func TestOf(t *testing.T) {
+	type args struct {
+		reading pool.Reading
+		last    []string
+	}
+	partial := func(returned, lacking int) *pool.ReadError {
+		return &pool.ReadError{Reason: pool.ReadPartial, Message: fmt.Sprintf("ec2:DescribeInstances returned %d instances and lacks %d that the group lists as its own", returned, lacking)}
+	}
+	cases := map[string]struct {
+		reason string
+		args   args
+		want   Members
+	}{
+		"NotAsked": {
+			reason: "Where no one asked, nothing is known and nothing wrong.",
+			args:   args{last: providerIDs("i-1")},
+		},
+		"InstancesNotAsked": {
+			reason: "A group alone says nothing of what EC2 has.",
+			args:   args{reading: pool.Reading{Group: known(&pool.Group{})}, last: providerIDs("i-1")},
+		},
+		"GroupFailed": {
+			reason: "A read of the group that failed says why.",
+			args:   args{reading: pool.Reading{Group: failed[*pool.Group](throttled), Instances: known(instances("running", "i-1"))}, last: providerIDs("i-1", "i-2")},
+			want:   Members{Problem: throttled},
+		},
+		"InstancesFailed": {
+			reason: "A read of the instances that failed says why.",
+			args:   args{reading: pool.Reading{Group: known(&pool.Group{}), Instances: failed[[]pool.Instance](denied)}, last: providerIDs("i-1")},
+			want:   Members{Problem: denied},
+		},
+		"BothFailed": {
+			reason: "Of two reads that failed the group's is told.",
+			args:   args{reading: pool.Reading{Group: failed[*pool.Group](throttled), Instances: failed[[]pool.Instance](denied)}},
+			want:   Members{Problem: throttled},
+		},
+		"Whole": {
+			reason: "Two reads that agree are the members.",
+			args:   args{reading: reading(map[string]string{"i-1": "InService", "i-2": "InService"}, "i-1", "i-2")},
+			want:   Members{Known: true, Instances: instances("running", "i-1", "i-2")},
+		},
+		"EveryStateSorted": {
+			reason: "Every state is a member's, a stopped one's too, and provider ids sort them: by zone, then by id.",
+			args: args{reading: pool.Reading{
+				Group: known(&pool.Group{}),
+				Instances: known([]pool.Instance{
+					{ID: "i-1", Zone: "us-east-1b", State: "running"},
+					{ID: "i-4", Zone: "us-east-1a", State: "stopped"},
+					{ID: "i-2", Zone: "us-east-1b", State: "pending"},
+					{ID: "i-3", Zone: "us-east-1a", State: "stopping"},
+				}),
+			}},
+			want: Members{Known: true, Instances: []pool.Instance{
+				{ID: "i-3", Zone: "us-east-1a", State: "stopping"},
+				{ID: "i-4", Zone: "us-east-1a", State: "stopped"},
+				{ID: "i-1", Zone: "us-east-1b", State: "running"},
+				{ID: "i-2", Zone: "us-east-1b", State: "pending"},
+			}},
+		},
+		"ZoneLeft": {
+			reason: "An instance in a zone that the pool has left is a member as long as it is there.",
+			args: args{reading: pool.Reading{
+				Group:     known(&pool.Group{Members: []pool.GroupMember{{InstanceID: "i-1", Zone: "us-east-1f", LifecycleState: "InService"}}}),
+				Instances: known([]pool.Instance{{ID: "i-1", Zone: "us-east-1f", State: "running"}}),
+			}},
+			want: Members{Known: true, Instances: []pool.Instance{{ID: "i-1", Zone: "us-east-1f", State: "running"}}},
+		},
+		"Terminated": {
+			reason: "A member that terminated is none: EC2 no longer lists it, and the group does not expect it.",
+			args: args{
+				reading: reading(map[string]string{"i-1": "InService", "i-2": "Terminating", "i-3": "Terminating:Wait", "i-4": "Terminated"}, "i-1"),
+				last:    providerIDs("i-1", "i-2", "i-3", "i-4"),
+			},
+			want: Members{Known: true, Instances: instances("running", "i-1")},
+		},
+		"TerminatingStillThere": {
+			reason: "A member on its way out is one until it has gone.",
+			args:   args{reading: reading(map[string]string{"i-1": "InService", "i-2": "Terminating:Wait"}, "i-1", "i-2")},
+			want:   Members{Known: true, Instances: instances("running", "i-1", "i-2")},
+		},
+		"Detached": {
+			reason: "A member that was detached may leave.",
+			args: args{
+				reading: reading(map[string]string{"i-1": "InService", "i-2": "Detaching", "i-3": "Detached"}, "i-1"),
+				last:    providerIDs("i-1", "i-2", "i-3"),
+			},
+			want: Members{Known: true, Instances: instances("running", "i-1")},
+		},
+		"NotVisibleYet": {
+			reason: "A new instance that EC2 does not list yet is no contradiction.",
+			args: args{
+				reading: reading(map[string]string{"i-1": "InService", "i-2": "Pending", "i-3": "Pending:Wait", "i-4": "Pending:Proceed"}, "i-1"),
+				last:    providerIDs("i-1"),
+			},
+			want: Members{Known: true, Instances: instances("running", "i-1")},
+		},
+		"PendingSeenBefore": {
+			reason: "An instance that waits for a hook and was listed before has a Node that must not go.",
+			args: args{
+				reading: reading(map[string]string{"i-1": "InService", "i-2": "Pending:Wait"}, "i-1"),
+				last:    providerIDs("i-1", "i-2"),
+			},
+			want: Members{Problem: partial(1, 1)},
+		},
+		"Shorter": {
+			reason: "An answer that lacks members that the group lists is not trusted, however they live.",
+			args: args{reading: reading(map[string]string{
+				"i-1": "InService", "i-2": "InService", "i-3": "Standby", "i-4": "EnteringStandby", "i-5": "Quarantined",
+			}, "i-1")},
+			want: Members{Problem: partial(1, 4)},
+		},
+		"Empty": {
+			reason: "An empty answer is not trusted while the group lists members.",
+			args:   args{reading: reading(map[string]string{"i-1": "InService"}), last: providerIDs("i-1")},
+			want:   Members{Problem: partial(0, 1)},
+		},
+		"ScaledToZero": {
+			reason: "An empty answer is trusted when the group lists no one either.",
+			args:   args{reading: reading(nil), last: providerIDs("i-1")},
+			want:   Members{Known: true},
+		},
+		"NotListedByGroup": {
+			reason: "An instance that bears the group's tag is a member, whether the group lists it or not.",
+			args:   args{reading: reading(map[string]string{"i-1": "InService"}, "i-1", "i-2")},
+			want:   Members{Known: true, Instances: instances("running", "i-1", "i-2")},
+		},
+		"GroupGoneWithInstances": {
+			reason: "Instances outlive a group that was deleted with force, for a while.",
+			args:   args{reading: pool.Reading{Group: known[*pool.Group](nil), Instances: known(instances("running", "i-2", "i-1"))}, last: providerIDs("i-1", "i-2")},
+			want:   Members{Known: true, Instances: instances("running", "i-1", "i-2")},
+		},
+		"GroupGoneWithout": {
+			reason: "No group and no instance where there were some is also what another account would answer.",
+			args:   args{reading: pool.Reading{Group: known[*pool.Group](nil), Instances: known[[]pool.Instance](nil)}, last: providerIDs("i-1")},
+		},
+		"NoGroupYet": {
+			reason: "No group and no instance is how a pool begins.",
+			args:   args{reading: pool.Reading{Group: known[*pool.Group](nil), Instances: known[[]pool.Instance](nil)}},
+			want:   Members{Known: true},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			before := slices.Clone(tc.args.reading.Instances.Value)
+			got := Of(tc.args.reading, tc.args.last)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("\n%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(before, tc.args.reading.Instances.Value); diff != "" {
+				t.Errorf("\n%s\nOf(...) sorted the reading in place: -before, +after:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestNeverShortensWrongly holds fail static for every reading: an id leaves the list only when all reads are whole and
+// the group does not count on it.
+func TestNeverShortensWrongly(t *testing.T) {
+	lifecycles := []string{"", "Pending", "Pending:Wait", "InService", "Standby", "EnteringStandby", "Quarantined", "Terminating", "Terminating:Wait", "Detaching", "SomethingNew"}
+	rapid.Check(t, func(t *rapid.T) {
+		var (
+			g    = &pool.Group{}
+			r    pool.Reading
+			last []string
+		)
+		for i := range rapid.IntRange(0, 5).Draw(t, "instances") {
+			id := fmt.Sprintf("i-%d", i)
+			if l := rapid.SampledFrom(lifecycles).Draw(t, "lifecycle"); l != "" {
+				g.Members = append(g.Members, pool.GroupMember{InstanceID: id, Zone: zone, LifecycleState: l})
+			}
+			if rapid.Bool().Draw(t, "in EC2") {
+				r.Instances.Value = append(r.Instances.Value, pool.Instance{ID: id, Zone: zone, State: "running"})
+			}
+			if rapid.Bool().Draw(t, "known") {
+				last = append(last, ProviderID(zone, id))
+			}
+		}
+		r.Group.Asked, r.Instances.Asked = rapid.Bool().Draw(t, "group asked"), rapid.Bool().Draw(t, "instances asked")
+		if rapid.Bool().Draw(t, "group there") {
+			r.Group.Value = g
+		}
+		if rapid.IntRange(0, 4).Draw(t, "group fails") == 0 {
+			r.Group.Err = throttled
+		}
+		if rapid.IntRange(0, 4).Draw(t, "instances fail") == 0 {
+			r.Instances.Err = denied
+		}
+
+		m := Of(r, last)
+		if m.Known && (m.Problem != nil || !r.Group.Known() || !r.Instances.Known()) {
+			t.Fatalf("Of(%+v): known, with problem %+v", r, m.Problem)
+		}
+		if !m.Known {
+			if len(m.Instances) > 0 {
+				t.Errorf("Of(%+v): not known, and instances", r)
+			}
+			return
+		}
+		ids := ProviderIDs(m.Instances)
+		if !slices.IsSorted(ids) {
+			t.Errorf("Of(%+v): %v is not sorted", r, ids)
+		}
+		for _, member := range g.Members {
+			id := ProviderID(member.Zone, member.InstanceID)
+			if r.Group.Value != nil && slices.Contains(last, id) && !slices.Contains(ids, id) && !IsLeaving(member) {
+				t.Errorf("Of(%+v): %s in state %s left the list", r, id, member.LifecycleState)
+			}
+		}
+	})
+}
+
+func TestMemberStates(t *testing.T) {
+	type want struct {
+		leaving, standby bool
+	}
+	cases := map[string]want{
+		"Pending":                 {},
+		"Pending:Wait":            {},
+		"InService":               {},
+		"Quarantined":             {},
+		"Terminating":             {leaving: true},
+		"Terminating:Wait":        {leaving: true},
+		"Terminating:Proceed":     {leaving: true},
+		"Terminating:Retained":    {leaving: true},
+		"Terminated":              {leaving: true},
+		"Detaching":               {leaving: true},
+		"Detached":                {leaving: true},
+		"EnteringStandby":         {standby: true},
+		"Standby":                 {standby: true},
+		"SomethingStandbySounded": {},
+		"":                        {},
+	}
+	for state, w := range cases {
+		t.Run(state, func(t *testing.T) {
+			m := pool.GroupMember{LifecycleState: state}
+			if got := (want{leaving: IsLeaving(m), standby: IsStandby(m)}); got != w {
+				t.Errorf("IsLeaving, IsStandby of %q: want %+v, got %+v", state, w, got)
+			}
+		})
+	}
+}
+
+func TestProviderID(t *testing.T) {
+	if got, want := ProviderID("us-east-1a", "i-0aaa"), "aws:///us-east-1a/i-0aaa"; got != want {
+		t.Errorf("ProviderID(...): want %q, got %q", want, got)
+	}
+}
+
+func TestStatuses(t *testing.T) {
+	type args struct {
+		instances  []pool.Instance
+		group      *pool.Group
+		templateID string
+	}
+	group := &pool.Group{Members: []pool.GroupMember{
+		{InstanceID: "i-new", LaunchTemplateID: "lt-new"},
+		{InstanceID: "i-old", LaunchTemplateID: "lt-old"},
+	}}
+	cases := map[string]struct {
+		reason string
+		args   args
+		want   []v1alpha1.Instance
+	}{
+		"None": {
+			reason: "No member is an empty list.",
+			args:   args{group: group, templateID: "lt-new"},
+			want:   []v1alpha1.Instance{},
+		},
+		"UpToDate": {
+			reason: "A member is up to date when it was launched from the group's template.",
+			args: args{
+				instances: []pool.Instance{
+					{ID: "i-new", Zone: "us-east-1a", State: "running", InternalIPs: []string{"10.0.0.1"}},
+					{ID: "i-old", Zone: "us-east-1b", State: "stopped", InternalIPs: []string{"10.0.0.2", "fd00::2"}},
+				},
+				group: group, templateID: "lt-new",
+			},
+			want: []v1alpha1.Instance{
+				{
+					ProviderID: "aws:///us-east-1a/i-new", InstanceID: "i-new", FailureDomain: "us-east-1a", State: "running", UpToDate: new(true),
+					Addresses: []v1alpha1.Address{{Type: "InternalIP", Address: "10.0.0.1"}},
+				},
+				{
+					ProviderID: "aws:///us-east-1b/i-old", InstanceID: "i-old", FailureDomain: "us-east-1b", State: "stopped", UpToDate: new(false),
+					Addresses: []v1alpha1.Address{{Type: "InternalIP", Address: "10.0.0.2"}, {Type: "InternalIP", Address: "fd00::2"}},
+				},
+			},
+		},
+		"AddressesUnknown": {
+			reason: "Addresses that are not known are left out.",
+			args:   args{instances: instances("pending", "i-new"), group: group, templateID: "lt-new"},
+			want:   []v1alpha1.Instance{{ProviderID: "aws:///us-east-1a/i-new", InstanceID: "i-new", FailureDomain: zone, State: "pending", UpToDate: new(true)}},
+		},
+		"NotListed": {
+			reason: "Which template an instance came from is not known when the group does not list it.",
+			args:   args{instances: instances("running", "i-other"), group: group, templateID: "lt-new"},
+			want:   []v1alpha1.Instance{{ProviderID: "aws:///us-east-1a/i-other", InstanceID: "i-other", FailureDomain: zone, State: "running"}},
+		},
+		"GroupGone": {
+			reason: "Nor when there is no group.",
+			args:   args{instances: instances("running", "i-new"), templateID: "lt-new"},
+			want:   []v1alpha1.Instance{{ProviderID: "aws:///us-east-1a/i-new", InstanceID: "i-new", FailureDomain: zone, State: "running"}},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := Statuses(tc.args.instances, tc.args.group, tc.args.templateID)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("\n%s\nStatuses(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestCut holds that a list of instances is cut at 1,000 and says so, while that of provider ids never is.
+func TestCut(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   int
+		want   string
+	}{
+		"Few":  {reason: "A short list is whole.", args: 3},
+		"Fit":  {reason: "1,000 fit.", args: 1000},
+		"Over": {reason: "The 1,001st does not.", args: 1001, want: "; status.instances lists the first 1000 of 1001"},
+		"Many": {reason: "Many do not.", args: 5000, want: "; status.instances lists the first 1000 of 5000"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := pool.Reading{Group: known(&pool.Group{})}
+			r.Instances = known(make([]pool.Instance, 0, tc.args))
+			for i := range tc.args {
+				r.Instances.Value = append(r.Instances.Value, pool.Instance{ID: fmt.Sprintf("i-%04d", tc.args-1-i), Zone: zone, State: "running"})
+			}
+			m := Of(r, nil)
+			if got := len(ProviderIDs(m.Instances)); got != tc.args {
+				t.Errorf("\n%s\nProviderIDs(...): want %d, got %d", tc.reason, tc.args, got)
+			}
+			statuses := Statuses(m.Instances, r.Group.Value, "lt-new")
+			if want := min(tc.args, 1000); len(statuses) != want {
+				t.Fatalf("\n%s\nStatuses(...): want %d, got %d", tc.reason, want, len(statuses))
+			}
+			if got := statuses[0].InstanceID; got != "i-0000" {
+				t.Errorf("\n%s\nStatuses(...): the first is %s, not i-0000", tc.reason, got)
+			}
+			if got := CutNote(tc.args); got != tc.want {
+				t.Errorf("\n%s\nCutNote(%d): want %q, got %q", tc.reason, tc.args, tc.want, got)
+			}
+		})
+	}
+}
