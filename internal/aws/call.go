@@ -14,8 +14,7 @@ import (
 type caller struct {
 	region  string
 	metrics *metrics
-	// log may be nil.
-	log logging.Logger
+	log     logging.Logger
 	// slots bounds the calls at a time. Nil does not.
 	slots chan struct{}
 }
@@ -24,6 +23,9 @@ type caller struct {
 // the error itself, either of which can hold what is secret.
 func call[Out any](ctx context.Context, c *caller, op string, keys int, do func(context.Context) (Out, error)) (Out, *failure) {
 	var none Out
+	if ctx.Err() != nil {
+		return none, timedOut(op)
+	}
 	if c.slots != nil {
 		select {
 		case c.slots <- struct{}{}:
@@ -44,9 +46,7 @@ func call[Out any](ctx context.Context, c *caller, op string, keys int, do func(
 		result = string(f.Reason)
 	}
 	c.metrics.called(op, result, took)
-	if c.log != nil {
-		c.log.Debug("Called AWS", "operation", op, "region", c.region, "keys", keys, "result", result, "milliseconds", took.Milliseconds())
-	}
+	c.log.Debug("Called AWS", "operation", op, "region", c.region, "keys", keys, "result", result, "milliseconds", took.Milliseconds())
 	if f != nil {
 		return none, f
 	}

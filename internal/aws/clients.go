@@ -19,7 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
-	"github.com/aws/smithy-go/logging"
+	smithylogging "github.com/aws/smithy-go/logging"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
@@ -40,7 +41,7 @@ type sdk struct {
 	assumes func(region string, next stscreds.AssumeRoleAPIClient) stscreds.AssumeRoleAPIClient
 }
 
-func newSDK(m *metrics) *sdk {
+func newSDK(log logging.Logger, m *metrics) *sdk {
 	return &sdk{
 		http: awshttp.NewBuildableClient().
 			WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialTimeout }).
@@ -51,7 +52,7 @@ func newSDK(m *metrics) *sdk {
 			}),
 		maxBackoff: maxBackoff,
 		assumes: func(region string, next stscreds.AssumeRoleAPIClient) stscreds.AssumeRoleAPIClient {
-			return &countedSTS{next: next, caller: &caller{region: region, metrics: m}}
+			return &countedSTS{next: next, caller: &caller{region: region, metrics: m, log: log}}
 		},
 	}
 }
@@ -63,7 +64,7 @@ func (s *sdk) clients(ctx context.Context, id pool.Identity, region string) (Cli
 		config.WithHTTPClient(s.http),
 		config.WithRetryer(s.retryer),
 		// The SDK's warnings can quote what it read.
-		config.WithLogger(logging.Nop{}),
+		config.WithLogger(smithylogging.Nop{}),
 	}
 	switch id.Source {
 	case v1beta1.IdentityPod:

@@ -41,91 +41,112 @@ func failed(reason pool.ReadReason, format string, args ...any) *failure {
 // guide is where a person finds what to do about it.
 const guide = "docs/aws-access.md"
 
-// Error codes by what they mean. EC2 and Auto Scaling spell the same thing differently.
+// A meaning is what an error code of AWS stands for.
+type meaning int
+
+const (
+	meansOther meaning = iota
+	meansThrottled
+	meansDenied
+	meansNotEnabled
+	meansBadCredentials
+	meansSkewed
+	meansBadInput
+)
+
+// meaningOf an error code. EC2, Auto Scaling and STS spell the same thing differently.
 // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
 // https://docs.aws.amazon.com/autoscaling/ec2/APIReference/CommonErrors.html
 // https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRoleWithWebIdentity.html
-var (
-	deniedCodes = set("UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "UnauthorizedAccess", "NotAuthorized", "Blocked")
-
-	notEnabledCodes = set("OptInRequired", "RegionDisabledException", "SubscriptionRequired", "PendingVerification")
-
-	credentialCodes = set("AuthFailure", "ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClientException",
-		"UnrecognizedClient", "InvalidAccessKeyId", "InvalidSecurityToken", "InvalidToken", "SignatureDoesNotMatch", "InvalidSignatureException",
-		"IncompleteSignature", "MissingAuthenticationToken", "MissingAuthenticationTokenException", "InvalidIdentityToken",
-		"InvalidIdentityTokenException", "IDPRejectedClaim", "IDPRejectedClaimException", "TokenRefreshRequired")
-
-	// skewCodes always mean that the clocks differ. Others, above, only do when the message or the SDK says so.
-	skewCodes = set("RequestExpired", "RequestTimeTooSkewed", "RequestInTheFuture")
-
-	badInputCodes = set("ValidationError", "ValidationException", "InvalidParameterValue", "InvalidParameter", "InvalidParameterCombination",
-		"InvalidFilter", "FilterLimitExceeded")
-)
-
-func set(codes ...string) map[string]bool {
-	out := make(map[string]bool, len(codes))
-	for _, c := range codes {
-		out[c] = true
+func meaningOf(code string) meaning {
+	if _, ok := retry.DefaultThrottleErrorCodes[code]; ok {
+		return meansThrottled
 	}
-	return out
+	switch code {
+	case "UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "UnauthorizedAccess", "NotAuthorized", "Blocked":
+		return meansDenied
+	case "OptInRequired", "RegionDisabledException", "SubscriptionRequired", "PendingVerification":
+		return meansNotEnabled
+	case "AuthFailure", "ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClientException",
+		"UnrecognizedClient", "InvalidAccessKeyId", "InvalidSecurityToken", "InvalidToken", "SignatureDoesNotMatch",
+		"InvalidSignatureException", "IncompleteSignature", "MissingAuthenticationToken", "MissingAuthenticationTokenException",
+		"InvalidIdentityToken", "InvalidIdentityTokenException", "IDPRejectedClaim", "IDPRejectedClaimException":
+		return meansBadCredentials
+	case "RequestExpired", "RequestTimeTooSkewed", "RequestInTheFuture":
+		return meansSkewed
+	case "ValidationError", "ValidationException", "InvalidParameterValue", "InvalidParameter", "InvalidParameterCombination",
+		"InvalidFilter", "FilterLimitExceeded":
+		return meansBadInput
+	default:
+		return meansOther
+	}
 }
 
 // classify says in the core's words why a call failed. The operation is the one that was asked for; where signing in
 // to STS failed on the way to it, that is what is named.
 func classify(op string, err error) *failure {
 	op = innermost(op, err)
-
-	var api smithy.APIError
-	if errors.As(err, &api) && api.ErrorCode() != "" {
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		if f := classifyCode(op, err, api); f != nil {
 			return f
 		}
 	}
+	return classifyTransport(op, err)
+}
 
-	var timeout net.Error
-	var credentials *credentialsError
-	var response *smithyhttp.ResponseError
+// classifyCode goes by AWS's error code. It returns nil for one that is no code, as what is made of a proxy's page.
+func classifyCode(op string, err error, api smithy.APIError) *failure {
+	code := api.ErrorCode()
+	if code == "UnknownError" || !plain(code) {
+		return nil
+	}
+	switch m := meaningOf(code); {
+	case m == meansThrottled:
+		return throttled(op)
+	case m == meansSkewed, m == meansBadCredentials && skewed(err, api):
+		return failed(pool.ReadClockSkewed, "%s refused the time of the request: correct the clock of the function's node", op)
+	case m == meansBadCredentials:
+		return failed(pool.ReadCredentialsInvalid, "%s refused the credentials with %s: renew them (%s)", op, code, guide)
+	case m == meansNotEnabled:
+		return failed(pool.ReadAccessDenied, "%s was refused with %s: enable the region for the account (%s)", op, code, guide)
+	case m == meansDenied && strings.HasPrefix(op, "sts:"):
+		return failed(pool.ReadAccessDenied, "%s was denied: the role must exist, trust who assumes it and expect the external id (%s)", op, guide)
+	case m == meansDenied:
+		return failed(pool.ReadAccessDenied, "%s was denied: allow it to the role (%s)", op, guide)
+	default:
+		f := failed(pool.ReadFailed, "%s failed with %s", op, code)
+		f.badInput = m == meansBadInput
+		return f
+	}
+}
+
+// classifyTransport goes by how far the call got, where AWS gave no reason.
+func classifyTransport(op string, err error) *failure {
+	status := 0
+	if response, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
+		status = response.HTTPStatusCode()
+	}
 	switch {
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.As(err, &timeout) && timeout.Timeout():
+	case late(err):
 		return timedOut(op)
 	case errors.Is(err, errNotWhole), errors.Is(err, io.ErrUnexpectedEOF):
 		return partial(op)
-	case errors.As(err, &response) && response.HTTPStatusCode() == http.StatusTooManyRequests:
+	case status == http.StatusTooManyRequests:
 		return throttled(op)
-	case errors.As(err, &response) && response.HTTPStatusCode() >= http.StatusMultipleChoices:
-		return failed(pool.ReadFailed, "%s failed with HTTP status %d", op, response.HTTPStatusCode())
+	case status >= http.StatusMultipleChoices:
+		return failed(pool.ReadFailed, "%s failed with HTTP status %d", op, status)
 	case errors.As(err, new(*smithy.DeserializationError)):
 		return partial(op)
-	case errors.As(err, &credentials):
+	case errors.As(err, new(*credentialsError)):
 		return failed(pool.ReadCredentialsInvalid, "no credentials could be had for %s: check the identity of the function (%s)", op, guide)
 	default:
 		return failed(pool.ReadFailed, "%s could not be reached: check the region, the endpoint settings and the network (%s)", op, guide)
 	}
 }
 
-// classifyCode goes by AWS's error code. It returns nil for one that is no code, as what is made of a proxy's page.
-func classifyCode(op string, err error, api smithy.APIError) *failure {
-	code := api.ErrorCode()
-	_, throttle := retry.DefaultThrottleErrorCodes[code]
-	switch {
-	case throttle:
-		return throttled(op)
-	case skewCodes[code], credentialCodes[code] && skewed(err, api):
-		return failed(pool.ReadClockSkewed, "%s refused the time of the request: correct the clock of the function's node", op)
-	case deniedCodes[code] && strings.HasPrefix(op, "sts:"):
-		return failed(pool.ReadAccessDenied, "%s was denied: the role must exist, trust who assumes it and expect the external id (%s)", op, guide)
-	case deniedCodes[code]:
-		return failed(pool.ReadAccessDenied, "%s was denied: allow it to the role (%s)", op, guide)
-	case notEnabledCodes[code]:
-		return failed(pool.ReadAccessDenied, "%s was refused with %s: enable the region for the account (%s)", op, code, guide)
-	case credentialCodes[code]:
-		return failed(pool.ReadCredentialsInvalid, "%s refused the credentials with %s: renew them (%s)", op, code, guide)
-	case code == "UnknownError" || !plain(code):
-		return nil
-	}
-	f := failed(pool.ReadFailed, "%s failed with %s", op, code)
-	f.badInput = badInputCodes[code]
-	return f
+func late(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
 // skewed says that a refused signature is a matter of time: the message says so, or the SDK saw from the response's

@@ -177,7 +177,7 @@ func fakeGroup(name string, members ...string) astypes.AutoScalingGroup {
 	g := astypes.AutoScalingGroup{
 		AutoScalingGroupName: awssdk.String(name),
 		AutoScalingGroupARN:  awssdk.String("arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:x:autoScalingGroupName/" + name),
-		DesiredCapacity:      awssdk.Int32(int32(len(members))), //nolint:gosec // Small.
+		DesiredCapacity:      awssdk.Int32(int32(len(members))),
 		MinSize:              awssdk.Int32(0),
 		MaxSize:              awssdk.Int32(10),
 	}
@@ -204,7 +204,7 @@ func fakeFleet(pools, members int) *fakeAWS {
 	f := &fakeAWS{}
 	for p := range pools {
 		name := fleetPool(p)
-		var ids []string
+		ids := make([]string, 0, members)
 		for m := range members {
 			ids = append(ids, fmt.Sprintf("i-%05d%05d", p, m))
 			f.instances = append(f.instances, fakeInstance(name, ids[m], ec2types.InstanceStateNameRunning))

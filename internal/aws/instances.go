@@ -20,11 +20,13 @@ import (
 const groupTag = "aws:autoscaling:groupName"
 
 // memberStates are those of an instance that is a member: terminated ones stay visible for about an hour.
-var memberStates = []string{
-	string(types.InstanceStateNamePending),
-	string(types.InstanceStateNameRunning),
-	string(types.InstanceStateNameStopping),
-	string(types.InstanceStateNameStopped),
+func memberStates() []string {
+	return []string{
+		string(types.InstanceStateNamePending),
+		string(types.InstanceStateNameRunning),
+		string(types.InstanceStateNameStopping),
+		string(types.InstanceStateNameStopped),
+	}
 }
 
 // readInstances reads the instances of groups by tag, and never by id: one unknown id fails a whole call. Groups are read
@@ -49,22 +51,20 @@ func (v *view) readInstances(ctx context.Context, names []string, size func(stri
 // parts cuts names so that each part fits into a filter and, as far as sizes are known, into a page.
 func parts(names []string, size func(string) int) [][]string {
 	var out [][]string
-	var part []string
-	items := 0
-	for _, n := range names {
+	begin, items := 0, 0
+	for i, n := range names {
 		s := size(n)
-		if len(part) > 0 && (len(part) == valuesPerFilter || items+s > itemsPerPage) {
-			out, part, items = append(out, part), nil, 0
+		if i > begin && (i-begin == valuesPerFilter || items+s > itemsPerPage) {
+			out = append(out, names[begin:i])
+			begin, items = i, 0
 		}
-		part, items = append(part, n), items+s
+		items += s
 	}
-	if len(part) > 0 {
-		out = append(out, part)
-	}
-	return out
+	return append(out, names[begin:])
 }
 
 func (v *view) describeInstances(ctx context.Context, names []string) (map[string][]pool.Instance, *failure) {
+	states := memberStates()
 	values := make([]string, 0, len(names))
 	wanted := make(map[string]bool, len(names))
 	for _, n := range names {
@@ -80,7 +80,7 @@ func (v *view) describeInstances(ctx context.Context, names []string) (map[strin
 			return v.clients.EC2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{
 				Filters: []types.Filter{
 					{Name: awssdk.String("tag:" + groupTag), Values: values},
-					{Name: awssdk.String("instance-state-name"), Values: memberStates},
+					{Name: awssdk.String("instance-state-name"), Values: states},
 				},
 				MaxResults: awssdk.Int32(itemsPerPage),
 				NextToken:  token,
@@ -91,7 +91,7 @@ func (v *view) describeInstances(ctx context.Context, names []string) (map[strin
 				for i := range out.Reservations[r].Instances {
 					in := instance(&out.Reservations[r].Instances[i])
 					name := groupOf(&out.Reservations[r].Instances[i])
-					if wanted[name] && slices.Contains(memberStates, in.State) {
+					if wanted[name] && slices.Contains(states, in.State) {
 						byID[in.ID], groups[in.ID] = in, name
 					}
 				}

@@ -59,7 +59,7 @@ func NewReader(opts ...Option) *Reader {
 	}
 	m := newMetrics(o.registerer)
 	if o.newClients == nil {
-		s := newSDK(m)
+		s := newSDK(o.log, m)
 		if o.tune != nil {
 			o.tune(s)
 		}
@@ -113,53 +113,73 @@ func (r *Reader) Read(ctx context.Context, q pool.Query) pool.Reading {
 
 // read asks for all parts before it waits for the first, so that they are read side by side.
 func (v *view) read(ctx context.Context, q pool.Query, out pool.Reading) pool.Reading {
-	var members *batch.Pending[membership]
-	var refresh *batch.Pending[outcome[*pool.Refresh]]
-	var image *batch.Pending[outcome[*pool.Image]]
+	image := v.askImage(q)
+	members, refresh := v.askGroup(q)
 
-	if bad := badGroupName(q.GroupName); bad != nil && out.Group.Asked {
-		out.Group.Err, out.Instances.Err = bad.read(), bad.read()
-		if out.Refresh.Asked {
-			out.Refresh.Err = bad.read()
-		}
-	} else if out.Group.Asked {
-		members = v.memberships.Want(q.GroupName, q.MaxAge)
-		if out.Refresh.Asked {
-			refresh = v.refreshes.Want(q.GroupName, q.MaxAge)
-		}
-	}
-	if bad := badImageQuery(q.Image); bad != nil {
-		out.Image.Err = bad.read()
-	} else if out.Image.Asked {
-		image = v.images.Want(*q.Image, q.MaxAge)
-	}
-
-	if members != nil {
-		m, err := members.Wait(ctx)
-		if err != nil {
-			m = membership{group: unanswered[*pool.Group](opGroups, err), instances: unanswered[[]pool.Instance](opInstances, err)}
-		}
+	if out.Group.Asked {
+		m := members(ctx)
 		out.Group, out.Instances = asRead(m.group), asRead(m.instances)
 	}
-	if refresh != nil {
-		o, err := refresh.Wait(ctx)
-		if err != nil {
-			o = unanswered[*pool.Refresh](opRefreshes, err)
-		}
+	if out.Refresh.Asked {
+		o := refresh(ctx)
 		if o.failure != nil && o.failure.badInput && out.Group.Known() && out.Group.Value == nil {
 			// AWS refuses the name of a group that it does not have, with a code that says nothing more.
 			o = outcome[*pool.Refresh]{}
 		}
 		out.Refresh = asRead(o)
 	}
-	if image != nil {
-		o, err := image.Wait(ctx)
-		if err != nil {
-			o = unanswered[*pool.Image](opImages, err)
-		}
-		out.Image = asRead(o)
+	if out.Image.Asked {
+		out.Image = asRead(image(ctx))
 	}
 	return out
+}
+
+// An await waits for what was asked for.
+type await[T any] func(context.Context) T
+
+func (v *view) askGroup(q pool.Query) (await[membership], await[outcome[*pool.Refresh]]) {
+	if q.GroupName == "" {
+		return nil, nil
+	}
+	if bad := badGroupName(q.GroupName); bad != nil {
+		return func(context.Context) membership {
+				return membership{group: outcome[*pool.Group]{failure: bad}, instances: outcome[[]pool.Instance]{failure: bad}}
+			}, func(context.Context) outcome[*pool.Refresh] {
+				return outcome[*pool.Refresh]{failure: bad}
+			}
+	}
+	members := v.memberships.Want(q.GroupName, q.MaxAge)
+	awaitMembers := func(ctx context.Context) membership {
+		m, err := members.Wait(ctx)
+		if err != nil {
+			return membership{group: unanswered[*pool.Group](opGroups, err), instances: unanswered[[]pool.Instance](opInstances, err)}
+		}
+		return m
+	}
+	if !q.Refresh {
+		return awaitMembers, nil
+	}
+	return awaitMembers, answer(v.refreshes.Want(q.GroupName, q.MaxAge), opRefreshes)
+}
+
+func (v *view) askImage(q pool.Query) await[outcome[*pool.Image]] {
+	if q.Image == nil {
+		return nil
+	}
+	if bad := badImageQuery(q.Image); bad != nil {
+		return func(context.Context) outcome[*pool.Image] { return outcome[*pool.Image]{failure: bad} }
+	}
+	return answer(v.images.Want(*q.Image, q.MaxAge), opImages)
+}
+
+func answer[T any](p *batch.Pending[outcome[T]], op string) await[outcome[T]] {
+	return func(ctx context.Context) outcome[T] {
+		o, err := p.Wait(ctx)
+		if err != nil {
+			return unanswered[T](op, err)
+		}
+		return o
+	}
 }
 
 func asRead[T any](o outcome[T]) pool.Read[T] {
@@ -217,7 +237,7 @@ func badGroupName(name string) *failure {
 
 // badImageQuery refuses a query that would match what it must not: without an owner anybody's public image does.
 func badImageQuery(q *pool.ImageQuery) *failure {
-	if q != nil && (q.Owner == "" || q.Name == "" || q.Architecture == "") {
+	if q.Owner == "" || q.Name == "" || q.Architecture == "" {
 		return failed(pool.ReadFailed, "an image is looked up by owner, name format and architecture: one of them is empty")
 	}
 	return nil

@@ -186,7 +186,7 @@ func TestRead(t *testing.T) {
 			calls: map[string]int{opGroups: 1, opInstances: 1},
 		},
 		"HalfAnAnswer": {
-			reason: "A page that fails fails the read: what came before it is not an answer.",
+			reason: "One failed page is a failed read: what came before it is not an answer.",
 			args:   query("demo"),
 			mod: func(f *fakeAWS) {
 				f.pageSize = 1
@@ -412,7 +412,7 @@ func TestReadBadNameFailsOneCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fakeFleet(100, 2)
 		bad := fleetPool(42)
-		f.fail = func(op string, names []string, _ int) error {
+		f.fail = func(_ string, names []string, _ int) error {
 			if slices.Contains(names, bad) {
 				return apiError("ValidationError", "1 validation error detected")
 			}

@@ -16,12 +16,13 @@ type cache[K comparable, V any] struct {
 
 // An entry is a kept answer.
 type entry[V any] struct {
+	// seat is what the last caller wanted.
+	seat
+
 	value  V
 	weight int
 	// at is when the batch that answered was launched.
 	at time.Time
-	// seat is what the last caller wanted.
-	seat
 }
 
 // want returns the entry when it is younger than maxAge, and notes that the key was wanted either way.

@@ -1,0 +1,44 @@
+package aws
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+// BenchmarkRefresh refreshes 1,000 pools of 10 members together, as after a restart of Crossplane: each asks for its
+// members and its image, and none accepts an answer that was kept. The Terraform module it replaces makes one call per zone
+// and two more, for each pool. An AWS call is taken to last 100 ms.
+func BenchmarkRefresh(b *testing.B) {
+	const pools, members = 1000, 10
+	const atMost = 0.05
+
+	f := fakeFleet(pools, members)
+	f.takes = 100 * time.Millisecond
+	r := newFakeReader(b, f)
+	calls := 0
+	for b.Loop() {
+		var wg sync.WaitGroup
+		for p := range pools {
+			wg.Go(func() {
+				q := query(fleetPool(p))
+				q.Image = &pool.ImageQuery{Owner: "819546954734", Name: "capa-ami-ubuntu-24.04-?1.34.1-*", Architecture: "x86_64"}
+				if got := r.Read(context.Background(), q); len(got.Instances.Value) != members || !got.Group.Known() || !got.Image.Known() {
+					b.Errorf("%s: want %d members, got %+v", q.GroupName, members, got)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	for _, n := range f.ops() {
+		calls += n
+	}
+	perPool := float64(calls) / float64(b.N) / pools
+	b.ReportMetric(perPool, "calls/pool")
+	if perPool > atMost {
+		b.Errorf("want at most %.2f calls per pool, got %.3f", atMost, perPool)
+	}
+}

@@ -1,0 +1,201 @@
+package aws
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+func okAnswers() map[string][]wireAnswer {
+	return map[string][]wireAnswer{
+		"DescribeAutoScalingGroups": {wireGroups(wireDemoGroup)},
+		"DescribeInstances":         {wireInstances("", wireInstance("i-1", "running", ""))},
+	}
+}
+
+func keysByAction(w *wire) map[string]string {
+	out := map[string]string{}
+	for _, r := range w.seen() {
+		out[r.action] = r.keyID
+	}
+	return out
+}
+
+func TestIdentityPod(t *testing.T) {
+	w := newWire(t, okAnswers())
+	wireEnv(t, w.URL)
+	t.Setenv("AWS_ACCESS_KEY_ID", "AKIAPOD")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", canarySecret)
+	got := newWireReader(&recorder{}).Read(context.Background(), query("demo"))
+	if !got.Group.Known() || !got.Instances.Known() {
+		t.Errorf("want a reading, got %+v", got)
+	}
+	if diff := cmp.Diff(map[string]string{"DescribeAutoScalingGroups": "AKIAPOD", "DescribeInstances": "AKIAPOD"}, keysByAction(w)); diff != "" {
+		t.Errorf("signed by: -want, +got:\n%s", diff)
+	}
+}
+
+func TestIdentityPodHasNone(t *testing.T) {
+	w := newWire(t, okAnswers())
+	wireEnv(t, w.URL)
+	got := newWireReader(&recorder{}).Read(context.Background(), query("demo"))
+	want := pool.Reading{
+		Group:     unknown[*pool.Group](pool.ReadCredentialsInvalid, "no credentials could be had for autoscaling:DescribeAutoScalingGroups: check the identity of the function (docs/aws-access.md)"),
+		Instances: unknown[[]pool.Instance](pool.ReadCredentialsInvalid, "no credentials could be had for ec2:DescribeInstances: check the identity of the function (docs/aws-access.md)"),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+	if n := len(w.seen()); n != 0 {
+		t.Errorf("want no call, got %d", n)
+	}
+}
+
+func TestIdentitySecretIsBroken(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   pool.Identity
+		want   string
+	}{
+		"NotINI": {
+			reason: "A Secret that is no INI.",
+			args:   pool.Identity{Source: v1beta1.IdentitySecret, SharedCredentials: []byte(canarySecret)},
+			want:   "the pipeline step's credentials are not a shared-credentials INI (docs/aws-access.md)",
+		},
+		"Missing": {
+			reason: "A step without credentials.",
+			args:   pool.Identity{Source: v1beta1.IdentitySecret},
+			want:   "the pipeline step's credentials are empty (docs/aws-access.md)",
+		},
+		"Unknown": {
+			reason: "An identity that is none.",
+			args:   pool.Identity{Source: "canary", SharedCredentials: sharedCredentials(canaryKeyID)},
+			want:   "the identity is none of None, Pod and Secret (docs/aws-access.md)",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			log := &recorder{}
+			got := newWireReader(log).Read(context.Background(), pool.Query{Identity: tc.args, Region: "us-east-1", GroupName: "demo"})
+			want := pool.Reading{Group: unknown[*pool.Group](pool.ReadCredentialsInvalid, tc.want), Instances: unknown[[]pool.Instance](pool.ReadCredentialsInvalid, tc.want)}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("\n%s\n-want, +got:\n%s", tc.reason, diff)
+			}
+			noCanary(t, got, log)
+		})
+	}
+}
+
+func TestIdentityRotates(t *testing.T) {
+	w := newWire(t, okAnswers())
+	wireEnv(t, w.URL)
+	r := newWireReader(&recorder{})
+	q := pool.Query{Region: "us-east-1", GroupName: "demo", MaxAge: time.Minute}
+	for _, key := range []string{"AKIAOLD", "AKIAOLD", "AKIANEW", "AKIANEW"} {
+		q.Identity = secretIdentity(key)
+		if got := r.Read(context.Background(), q); !got.Group.Known() || !got.Instances.Known() {
+			t.Fatalf("%s: got %+v", key, got)
+		}
+	}
+	keys := make([]string, 0, 4)
+	for _, req := range w.seen() {
+		keys = append(keys, req.keyID)
+	}
+	if diff := cmp.Diff([]string{"AKIAOLD", "AKIAOLD", "AKIANEW", "AKIANEW"}, keys); diff != "" {
+		t.Errorf("want one read of two calls for each credential: -want, +got:\n%s", diff)
+	}
+}
+
+func TestAssumeRoleChain(t *testing.T) {
+	answers := okAnswers()
+	answers["AssumeRole"] = []wireAnswer{wireCredentials("ASIAFIRST"), wireCredentials("ASIASECOND")}
+	w := newWire(t, answers)
+	wireEnv(t, w.URL)
+	registry, log := prometheus.NewPedanticRegistry(), &recorder{}
+	r := NewReader(WithRegisterer(registry), WithLogger(log))
+	q := pool.Query{Region: "us-east-1", GroupName: "demo", Identity: secretIdentity(canaryKeyID,
+		v1beta1.AssumeRole{RoleARN: "arn:aws:iam::" + canaryAccount + ":role/one"},
+		v1beta1.AssumeRole{RoleARN: "arn:aws:iam::" + canaryAccount + ":role/two", ExternalID: canaryExtID},
+	)}
+	var got pool.Reading
+	for range 2 {
+		got = r.Read(context.Background(), q)
+		if !got.Group.Known() || !got.Instances.Known() {
+			t.Fatalf("want a reading, got %+v", got)
+		}
+	}
+	noCanary(t, got, log)
+
+	type step struct{ Action, KeyID, Role, ExternalID, Session string }
+	steps := make([]step, 0, 6)
+	for _, req := range w.seen() {
+		s := step{Action: req.action, KeyID: req.keyID}
+		if req.action == "AssumeRole" {
+			s.Role, s.ExternalID, s.Session = strings.TrimPrefix(req.form.Get("RoleArn"), "arn:aws:iam::"+canaryAccount+":role/"), req.form.Get("ExternalId"), req.form.Get("RoleSessionName")
+		}
+		steps = append(steps, s)
+	}
+	want := []step{
+		{Action: "AssumeRole", KeyID: canaryKeyID, Role: "one", Session: "function-aws-machinepool"},
+		{Action: "AssumeRole", KeyID: "ASIAFIRST", Role: "two", ExternalID: canaryExtID, Session: "function-aws-machinepool"},
+		{Action: "DescribeAutoScalingGroups", KeyID: "ASIASECOND"},
+		{Action: "DescribeInstances", KeyID: "ASIASECOND"},
+		{Action: "DescribeAutoScalingGroups", KeyID: "ASIASECOND"},
+		{Action: "DescribeInstances", KeyID: "ASIASECOND"},
+	}
+	if diff := cmp.Diff(want, steps); diff != "" {
+		t.Errorf("requests: -want, +got:\n%s", diff)
+	}
+
+	counted := `# HELP machinepool_aws_calls_total Calls to AWS by operation and result: OK, or why it failed. The SDK's retries of a call are not counted apart.
+# TYPE machinepool_aws_calls_total counter
+machinepool_aws_calls_total{operation="autoscaling:DescribeAutoScalingGroups",result="OK"} 2
+machinepool_aws_calls_total{operation="ec2:DescribeInstances",result="OK"} 2
+machinepool_aws_calls_total{operation="sts:AssumeRole",result="OK"} 2
+`
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(counted), "machinepool_aws_calls_total"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAssumeRoleDenied(t *testing.T) {
+	answers := okAnswers()
+	answers["AssumeRole"] = []wireAnswer{queryError(403, "AccessDenied", "User: arn:aws:iam::"+canaryAccount+":user/canary is not authorized to perform: sts:AssumeRole")}
+	w := newWire(t, answers)
+	wireEnv(t, w.URL)
+	log := &recorder{}
+	got := newWireReader(log).Read(context.Background(), pool.Query{Region: "us-east-1", GroupName: "demo", Identity: secretIdentity(canaryKeyID,
+		v1beta1.AssumeRole{RoleARN: "arn:aws:iam::" + canaryAccount + ":role/canary", ExternalID: canaryExtID})})
+	message := "sts:AssumeRole was denied: the role must exist, trust who assumes it and expect the external id (docs/aws-access.md)"
+	want := pool.Reading{Group: unknown[*pool.Group](pool.ReadAccessDenied, message), Instances: unknown[[]pool.Instance](pool.ReadAccessDenied, message)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+	noCanary(t, got, log)
+	if !strings.Contains(log.all(), "sts:AssumeRole") {
+		t.Errorf("want the denied call logged, got:\n%s", log.all())
+	}
+}
+
+func TestEndpointsPerService(t *testing.T) {
+	answers := okAnswers()
+	groups, instances := newWire(t, answers), newWire(t, answers)
+	wireEnv(t, "http://127.0.0.1:1")
+	t.Setenv("AWS_ENDPOINT_URL_AUTO_SCALING", groups.URL)
+	t.Setenv("AWS_ENDPOINT_URL_EC2", instances.URL)
+	got := newWireReader(&recorder{}).Read(context.Background(), pool.Query{Identity: secretIdentity(canaryKeyID), Region: "us-east-1", GroupName: "demo"})
+	if !got.Group.Known() || !got.Instances.Known() {
+		t.Errorf("want a reading, got %+v, %+v", got.Group.Err, got.Instances.Err)
+	}
+	if diff := cmp.Diff([]map[string]int{{"DescribeAutoScalingGroups": 1}, {"DescribeInstances": 1}}, []map[string]int{groups.actions(), instances.actions()}); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
