@@ -1,7 +1,9 @@
 package admission
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/xcrd"
@@ -149,5 +151,31 @@ func TestKeepsUnknownExports(t *testing.T) {
 	}
 	if diff := cmp.Diff(exports(want), exports(xr), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("exports: -want, +got:\n%s", diff)
+	}
+}
+
+// A rule's cost is estimated when the CRD is made and counted when an XR is admitted, against budgets of their own.
+func TestAdmitsTheLargest(t *testing.T) {
+	labels, tags, hooks := map[string]any{}, map[string]any{}, make([]any, 0, 50)
+	for i := range 128 {
+		labels[fmt.Sprintf("%s.%03d/%s", strings.Repeat("a", 249), i, strings.Repeat("b", 63))] = strings.Repeat("c", 63)
+	}
+	for i := range 40 {
+		tags[fmt.Sprintf("%s%02d", strings.Repeat("ö", 126), i)] = strings.Repeat("ü", 256)
+	}
+	for i := range 50 {
+		hooks = append(hooks, map[string]any{
+			"name":                  fmt.Sprintf("%s%02d", strings.Repeat("h", 253), i),
+			"transition":            "Launching",
+			"notificationTargetARN": "arn:aws:sns:us-east-1:123456789012:" + strings.Repeat("t", 2000),
+			"roleARN":               "arn:aws:iam::123456789012:role/" + strings.Repeat("r", 2000),
+		})
+	}
+
+	xr := readXR(t, "pool.yaml")
+	merge(xr, map[string]any{"spec": map[string]any{"nodeLabels": labels, "additionalTags": tags, "lifecycleHooks": hooks}})
+
+	if diff := cmp.Diff([]string{}, says(servers(t)["Namespaced"].Admit(xr))); diff != "" {
+		t.Errorf("Admit(...): -want, +got:\n%s", diff)
 	}
 }
