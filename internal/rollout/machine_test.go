@@ -1,0 +1,537 @@
+package rollout
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
+)
+
+const (
+	oldKey = "0ld00000"
+	newKey = "4ew00000"
+)
+
+var (
+	oldTemplate = Template{Resource: "launch-template-" + oldKey, ID: "lt-old"}
+	newTemplate = Template{Resource: "launch-template-" + newKey, ID: "lt-new"}
+	creating    = Template{Resource: "launch-template-" + newKey}
+	onOld       = &Group{Sent: "lt-old", Observed: "lt-old"}
+	onNew       = &Group{Sent: "lt-new", Observed: "lt-new"}
+	moving      = &Group{Sent: "lt-new", Observed: "lt-old"}
+)
+
+// members on the given templates, with ids i-0, i-1 and so on.
+func members(templates ...string) []Member {
+	out := make([]Member, 0, len(templates))
+	for i, t := range templates {
+		out = append(out, Member{ID: fmt.Sprintf("i-%d", i), TemplateID: t})
+	}
+	return out
+}
+
+func reading(status string, m ...Member) *Reading {
+	r := &Reading{ID: "1", Members: m, RefreshRead: true}
+	if status != "" {
+		r.Refresh = &Refresh{ID: "r-1", Status: status}
+	}
+	return r
+}
+
+// TestOf is the design's paragraph "Roll", step by step, and what stale or missing knowledge makes of it.
+func TestOf(t *testing.T) {
+	type want struct {
+		phase    Phase
+		current  string // Name among the composed resources.
+		group    string // Template id that the group gets.
+		keep     []string
+		outdated *int
+	}
+	const newName, oldName = "launch-template-" + newKey, "launch-template-" + oldKey
+	cases := map[string]struct {
+		reason string
+		args   Inputs
+		want   want
+	}{
+		"New": {
+			reason: "A new pool's template comes first.",
+			args:   Inputs{},
+			want:   want{phase: PhaseTemplatePending, current: newName},
+		},
+		"NewCreating": {
+			reason: "There is no group before its template has an id.",
+			args:   Inputs{Templates: []Template{creating}},
+			want:   want{phase: PhaseTemplatePending, current: newName},
+		},
+		"NewCreated": {
+			reason: "The group gets the template's literal id.",
+			args:   Inputs{Templates: []Template{newTemplate}},
+			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-new"},
+		},
+		"NewGroupNotInAWS": {
+			reason: "A group that was sent and is not seen in AWS is not there yet.",
+			args:   Inputs{Templates: []Template{newTemplate}, Group: &Group{Sent: "lt-new"}},
+			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-new"},
+		},
+		"KeyChangesBeforeGroup": {
+			reason: "While there is no group, an old template stays only until the current one exists.",
+			args:   Inputs{Templates: []Template{oldTemplate, creating}},
+			want:   want{phase: PhaseTemplatePending, current: newName, keep: []string{oldName}},
+		},
+		"KeyChangedBeforeGroup": {
+			reason: "Nothing launches from the old template then.",
+			args:   Inputs{Templates: []Template{oldTemplate, newTemplate}},
+			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-new"},
+		},
+		"Steady": {
+			reason: "A group on the current template stays there.",
+			args:   Inputs{Templates: []Template{newTemplate}, Group: onNew},
+			want:   want{phase: PhaseIdle, current: newName, group: "lt-new"},
+		},
+		"NewKey": {
+			reason: "A new key makes a new template, keeps the old one, and keeps the group on it.",
+			args:   Inputs{Templates: []Template{oldTemplate}, Group: onOld},
+			want:   want{phase: PhaseTemplatePending, current: newName, group: "lt-old", keep: []string{oldName}},
+		},
+		"TemplateCreating": {
+			reason: "A template without an id moves no group.",
+			args:   Inputs{Templates: []Template{oldTemplate, creating}, Group: onOld},
+			want:   want{phase: PhaseTemplatePending, current: newName, group: "lt-old", keep: []string{oldName}},
+		},
+		"TemplateCreated": {
+			reason: "An observed id moves the group, and the old template stays in the very run that does so.",
+			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onOld},
+			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-new", keep: []string{oldName}},
+		},
+		"Moving": {
+			reason: "The old template stays while AWS has the group on it.",
+			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: moving},
+			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-new", keep: []string{oldName}},
+		},
+		"ObservedBeforeSent": {
+			reason: "A group that AWS has on the new template though it was not sent is half stale, and moves nothing.",
+			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: &Group{Sent: "lt-old", Observed: "lt-new"}},
+			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-new", keep: []string{oldName}},
+		},
+		"ObservedNothing": {
+			reason: "A group whose observed template is missing proves nothing.",
+			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: &Group{Sent: "lt-new"}},
+			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-new", keep: []string{oldName}},
+		},
+		"SwitchedWithoutReads": {
+			reason: "Without reads the group on the new template is all there is to know.",
+			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew},
+			want:   want{phase: PhaseIdle, current: newName, group: "lt-new"},
+		},
+		"SwitchedReadFailed": {
+			reason: "With reads a failed one proves nothing: the old template stays, and what was not seen to end is not over.",
+			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true, Memory: Memory{RollKey: newKey, Phase: PhaseSwitchPending}},
+			want:   want{phase: PhaseRefreshing, current: newName, group: "lt-new", keep: []string{oldName}},
+		},
+		"Refreshing": {
+			reason: "Members on the old template keep it.",
+			args: Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("InProgress", members("lt-new", "lt-old", "lt-old")...)},
+			want: want{phase: PhaseRefreshing, current: newName, group: "lt-new", keep: []string{oldName}, outdated: new(2)},
+		},
+		"RefreshEnding": {
+			reason: "A refresh that is at work keeps it, even with no member left on it.",
+			args: Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("Baking", members("lt-new", "lt-new")...)},
+			want: want{phase: PhaseRefreshing, current: newName, group: "lt-new", keep: []string{oldName}, outdated: new(0)},
+		},
+		"RefreshNewStatus": {
+			reason: "A status that no one has heard of is at work.",
+			args: Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("Dreaming", members("lt-new")...)},
+			want: want{phase: PhaseRefreshing, current: newName, group: "lt-new", keep: []string{oldName}, outdated: new(0)},
+		},
+		"Leaving": {
+			reason: "A member on its way out needs no replacement, and its template until it has gone.",
+			args: Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("Successful", Member{ID: "i-0", TemplateID: "lt-new"}, Member{ID: "i-1", TemplateID: "lt-old", Leaving: true})},
+			want: want{phase: PhaseIdle, current: newName, group: "lt-new", keep: []string{oldName}, outdated: new(0)},
+		},
+		"Finished": {
+			reason: "The old template goes when the group, every member and the refresh are done with it.",
+			args: Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("Successful", members("lt-new", "lt-new")...)},
+			want: want{phase: PhaseIdle, current: newName, group: "lt-new", outdated: new(0)},
+		},
+		"FinishedWithoutRefresh": {
+			reason: "A pool that had no member needed no refresh.",
+			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true, Reading: reading("")},
+			want:   want{phase: PhaseIdle, current: newName, group: "lt-new", outdated: new(0)},
+		},
+		"ByHand": {
+			reason: "An instance that came from no template keeps none and is not outdated.",
+			args: Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("Successful", members("lt-new", "")...)},
+			want: want{phase: PhaseIdle, current: newName, group: "lt-new", outdated: new(0)},
+		},
+		"ForeignTemplate": {
+			reason: "A member from a template that is none of ours is outdated all the same.",
+			args: Inputs{Templates: []Template{newTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("InProgress", members("lt-new", "lt-foreign")...)},
+			want: want{phase: PhaseRefreshing, current: newName, group: "lt-new", outdated: new(1)},
+		},
+		"OutdatedBeforeSwitch": {
+			reason: "Members are counted as soon as there is a template to compare with.",
+			args: Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onOld, Wanted: true,
+				Reading: reading("", members("lt-old", "lt-old")...)},
+			want: want{phase: PhaseSwitchPending, current: newName, group: "lt-new", keep: []string{oldName}, outdated: new(2)},
+		},
+		"Intermediate": {
+			reason: "A key that changes again in mid-roll keeps every template until the newest is in use.",
+			args: Inputs{Templates: []Template{oldTemplate, {Resource: "launch-template-m1d00000", ID: "lt-mid"}, creating},
+				Group: &Group{Sent: "lt-mid", Observed: "lt-old"}},
+			want: want{phase: PhaseTemplatePending, current: newName, group: "lt-mid", keep: []string{oldName, "launch-template-m1d00000"}},
+		},
+		"IntermediateNeverCreated": {
+			reason: "One that never came to exist goes with the others.",
+			args: Inputs{Templates: []Template{oldTemplate, {Resource: "launch-template-m1d00000"}, newTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("Successful", members("lt-new")...)},
+			want: want{phase: PhaseIdle, current: newName, group: "lt-new", outdated: new(0)},
+		},
+		"IntermediateInUse": {
+			reason: "Of several old templates only those stay that members still need.",
+			args: Inputs{Templates: []Template{oldTemplate, {Resource: "launch-template-m1d00000", ID: "lt-mid"}, newTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("Successful", Member{ID: "i-0", TemplateID: "lt-new"}, Member{ID: "i-1", TemplateID: "lt-mid", Leaving: true})},
+			want: want{phase: PhaseIdle, current: newName, group: "lt-new", keep: []string{"launch-template-m1d00000"}, outdated: new(0)},
+		},
+		"Reverted": {
+			reason: "A key that is taken back while its template still exists goes back to that template.",
+			args:   Inputs{RollKey: oldKey, Templates: []Template{oldTemplate, newTemplate}, Group: moving},
+			want:   want{phase: PhaseSwitchPending, current: oldName, group: "lt-old", keep: []string{newName}},
+		},
+		"TemplateLost": {
+			reason: "A group whose template's managed resource is gone is told to stay on it until there is a new one.",
+			args:   Inputs{Group: onOld},
+			want:   want{phase: PhaseTemplatePending, current: newName, group: "lt-old"},
+		},
+		"SentLost": {
+			reason: "Where it is not known what was sent, what AWS has stands.",
+			args:   Inputs{Group: &Group{Observed: "lt-old"}},
+			want:   want{phase: PhaseTemplatePending, current: newName, group: "lt-old"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if tc.args.RollKey == "" {
+				tc.args.RollKey = newKey
+			}
+			p := Of(tc.args)
+			got := want{phase: p.Phase, current: naming.ResourceTemplate(p.Current), group: p.GroupID, keep: p.Keep, outdated: p.Outdated}
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(want{})); diff != "" {
+				t.Errorf("\n%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
+			}
+			if p.Reason == "" {
+				t.Errorf("\n%s\nOf(...): phase %s has no reason", tc.reason, p.Phase)
+			}
+		})
+	}
+}
+
+// TestNeverDropsWhatIsInUse holds the invariant of every roll for whatever is observed, true or stale: a template that
+// the group or a member uses, as far as anyone can know, is in desired, and the group gets one that exists.
+func TestNeverDropsWhatIsInUse(t *testing.T) {
+	keys := []string{"aaaaaaaa", "bbbbbbbb", "cccccccc"}
+	rapid.Check(t, func(t *rapid.T) {
+		var (
+			in  = Inputs{RollKey: rapid.SampledFrom(keys).Draw(t, "key"), Wanted: rapid.Bool().Draw(t, "wanted")}
+			ids = []string{""}
+		)
+		for _, k := range keys {
+			if !rapid.Bool().Draw(t, "exists") {
+				continue
+			}
+			tpl := Template{Resource: naming.ResourceTemplate(naming.Attempt{RollKey: k, Number: rapid.SampledFrom([]int{0, 0, 1, 13}).Draw(t, "attempt")})}
+			if rapid.Bool().Draw(t, "in AWS") {
+				tpl.ID = "lt-" + k
+				ids = append(ids, tpl.ID)
+			}
+			in.Templates = append(in.Templates, tpl)
+		}
+		id := rapid.SampledFrom(ids)
+		if rapid.Bool().Draw(t, "group") {
+			in.Group = &Group{Sent: id.Draw(t, "sent"), Observed: id.Draw(t, "observed"), Busy: rapid.Bool().Draw(t, "busy")}
+		}
+		if in.Wanted && rapid.Bool().Draw(t, "read") {
+			in.Reading = reading(rapid.SampledFrom([]string{"", "InProgress", "Successful", "Failed", "Cancelled"}).Draw(t, "refresh"))
+			for i, tpl := range rapid.SliceOfN(id, 0, 4).Draw(t, "members") {
+				in.Reading.Members = append(in.Reading.Members, Member{ID: fmt.Sprint(i), TemplateID: tpl, Leaving: rapid.Bool().Draw(t, "leaving")})
+			}
+		}
+		in.Memory = Memory{
+			RollKey:     rapid.SampledFrom(keys).Draw(t, "last key"),
+			LostReading: rapid.SampledFrom([]string{"", "0", "1"}).Draw(t, "lost"),
+		}
+
+		p := Of(in)
+		for _, tpl := range in.Templates {
+			lives := tpl.Resource == naming.ResourceTemplate(p.Current) || slices.Contains(p.Keep, tpl.Resource)
+			if lives || in.Group == nil || tpl.ID == "" {
+				continue
+			}
+			if tpl.ID == in.Group.Sent || tpl.ID == in.Group.Observed || tpl.ID == p.GroupID {
+				t.Errorf("Of(%+v): %s is dropped while the group uses it", in, tpl.Resource)
+			}
+			if in.Wanted && (in.Reading == nil || in.Reading.isRefreshing() ||
+				slices.ContainsFunc(in.Reading.Members, func(m Member) bool { return m.TemplateID == tpl.ID })) {
+				t.Errorf("Of(%+v): %s is dropped while a member may use it", in, tpl.Resource)
+			}
+		}
+		if in.Group != nil && (in.Group.Sent != "" || in.Group.Observed != "") && p.GroupID == "" {
+			t.Errorf("Of(%+v): the group loses its template", in)
+		}
+		if p.CurrentID == "" && in.Group != nil && in.Group.Sent != "" && p.GroupID != in.Group.Sent {
+			t.Errorf("Of(%+v): the group moves to %q, before the current template exists", in, p.GroupID)
+		}
+		if !slices.IsSorted(p.Keep) {
+			t.Errorf("Of(%+v): %v is not sorted", in, p.Keep)
+		}
+		slices.Reverse(in.Templates)
+		if in.Reading != nil {
+			slices.Reverse(in.Reading.Members)
+		}
+		if diff := cmp.Diff(p, Of(in)); diff != "" {
+			t.Errorf("Of(%+v): the order of templates or members matters:\n%s", in, diff)
+		}
+	})
+}
+
+// A world plays Crossplane, the provider and AWS around a plan: what a plan asks for is there in the next run.
+type world struct {
+	in Inputs
+	// lose makes the provider lose every refresh that it should start.
+	lose bool
+	read int
+}
+
+// run a plan, then let everyone do their part.
+func (w *world) run() Plan {
+	w.read++
+	if w.in.Reading != nil {
+		w.in.Reading.ID = fmt.Sprint(w.read)
+	}
+	p := Of(w.in)
+	w.in.Memory = p.Memory
+	w.in.Templates = slices.DeleteFunc(w.in.Templates, func(t Template) bool {
+		return t.Resource != naming.ResourceTemplate(p.Current) && !slices.Contains(p.Keep, t.Resource)
+	})
+	if p.CurrentID == "" {
+		w.in.Templates = append(w.in.Templates, Template{Resource: naming.ResourceTemplate(p.Current), ID: "lt-" + p.Current.String()})
+	}
+	if p.GroupID != w.in.Group.Sent {
+		w.in.Group = &Group{Sent: p.GroupID, Observed: p.GroupID}
+		if !w.lose {
+			w.in.Reading.Refresh = &Refresh{ID: "r-" + p.GroupID, Status: "InProgress"}
+		}
+	}
+	return p
+}
+
+// replace all members.
+func (w *world) replace() {
+	for i := range w.in.Reading.Members {
+		w.in.Reading.Members[i].TemplateID = w.in.Group.Sent
+	}
+	w.in.Reading.Refresh.Status = "Successful"
+}
+
+func newWorld() *world {
+	return &world{in: Inputs{
+		RollKey: newKey, Templates: []Template{oldTemplate}, Group: onOld, Wanted: true,
+		Reading: &Reading{Members: members("lt-old", "lt-old"), RefreshRead: true},
+		Memory:  Memory{RollKey: oldKey, Phase: PhaseIdle},
+	}}
+}
+
+func TestRollRunsThrough(t *testing.T) {
+	w := newWorld()
+	var phases []Phase
+	for range 4 {
+		phases = append(phases, w.run().Phase)
+	}
+	w.replace()
+	last := w.run()
+	phases = append(phases, last.Phase)
+	want := []Phase{PhaseTemplatePending, PhaseSwitchPending, PhaseRefreshing, PhaseRefreshing, PhaseIdle}
+	if diff := cmp.Diff(want, phases); diff != "" {
+		t.Errorf("phases of a roll: -want, +got:\n%s", diff)
+	}
+	if len(w.in.Templates) != 1 || w.in.Templates[0].ID != "lt-"+newKey {
+		t.Errorf("templates after a roll: %+v", w.in.Templates)
+	}
+	if again := w.run(); cmp.Diff(last, again) != "" {
+		t.Errorf("a pool at rest changes: -before, +after:\n%s", cmp.Diff(last, again))
+	}
+}
+
+// TestLostRoll holds that a refresh which never started is started by another template, and only after two readings
+// said so, three times at most.
+func TestLostRoll(t *testing.T) {
+	w := newWorld()
+	w.lose = true
+	var attempts []string
+	var p Plan
+	for range 40 {
+		p = w.run()
+		if a := p.Current.String(); !slices.Contains(attempts, a) {
+			attempts = append(attempts, a)
+		}
+	}
+	if diff := cmp.Diff([]string{newKey, newKey + "-1", newKey + "-2", newKey + "-3"}, attempts); diff != "" {
+		t.Errorf("attempts of a roll that is always lost: -want, +got:\n%s", diff)
+	}
+	if p.Phase != PhaseStalled || p.Reason != ReasonRetriesExhausted {
+		t.Errorf("a roll that is always lost ends in %s/%s, not %s/%s", p.Phase, p.Reason, PhaseStalled, ReasonRetriesExhausted)
+	}
+
+	w = newWorld()
+	w.lose = true
+	for p = w.run(); p.Phase != PhaseLost; p = w.run() {
+		if w.read > 10 {
+			t.Fatal("a lost roll is not found")
+		}
+	}
+	w.read-- // The next run has the same reading, from a cache.
+	if p = w.run(); p.Phase != PhaseLost || p.Current.Number != 0 {
+		t.Errorf("one reading that is seen twice starts the roll again: %s, attempt %d", p.Phase, p.Current.Number)
+	}
+	w.lose = false
+	for range 5 {
+		p = w.run()
+	}
+	if p.Phase != PhaseRefreshing || p.Current.Number != 1 {
+		t.Errorf("a lost roll does not start again: %s, attempt %d", p.Phase, p.Current.Number)
+	}
+	w.replace()
+	if p = w.run(); p.Phase != PhaseIdle {
+		t.Errorf("a roll that was retried ends in %s, not %s", p.Phase, PhaseIdle)
+	}
+}
+
+// TestNotLost holds that a roll is only started again when nothing else explains members that are left over.
+func TestNotLost(t *testing.T) {
+	type want struct {
+		phase  Phase
+		reason Reason
+	}
+	outdated := members("lt-old", "lt-new")
+	base := func() Inputs {
+		return Inputs{
+			RollKey: newKey, Templates: []Template{oldTemplate, newTemplate}, Group: onNew, Wanted: true,
+			Reading: reading("", outdated...), Memory: Memory{RollKey: newKey, Phase: PhaseLost, LostReading: "0"},
+		}
+	}
+	cases := map[string]struct {
+		reason string
+		change func(in *Inputs)
+		want   want
+	}{
+		"FirstReading": {reason: "One reading may be too early.", change: func(in *Inputs) { in.Memory.LostReading = "" }, want: want{PhaseLost, ReasonRefreshNotStarted}},
+		"SameReading":  {reason: "The same reading again says nothing new.", change: func(in *Inputs) { in.Memory.LostReading = in.Reading.ID }, want: want{PhaseLost, ReasonRefreshNotStarted}},
+		"Busy":         {reason: "The provider may be about to start it.", change: func(in *Inputs) { in.Group = &Group{Sent: "lt-new", Observed: "lt-new", Busy: true} }, want: want{PhaseRefreshing, ReasonRefreshExpected}},
+		"NotAskedFor":  {reason: "A refresh that was not read may be at work.", change: func(in *Inputs) { in.Reading.RefreshRead = false }, want: want{PhaseRefreshing, ReasonRefreshExpected}},
+		"Active":       {reason: "A refresh is at work.", change: func(in *Inputs) { in.Reading = reading("Pending", outdated...) }, want: want{PhaseRefreshing, ReasonRefreshActive}},
+		"Failed":       {reason: "A refresh that failed is for a person: to repeat it could replace nodes forever.", change: func(in *Inputs) { in.Reading = reading("Failed", outdated...) }, want: want{PhaseStalled, ReasonRefreshFailed}},
+		"RolledBack":   {reason: "One that was rolled back, too.", change: func(in *Inputs) { in.Reading = reading("RollbackSuccessful", outdated...) }, want: want{PhaseStalled, ReasonRefreshFailed}},
+		"Cancelled":    {reason: "One that someone cancelled, too.", change: func(in *Inputs) { in.Reading = reading("Cancelled", outdated...) }, want: want{PhaseStalled, ReasonRefreshCancelled}},
+		"Skipped": {
+			reason: "A refresh passes over members that are protected.",
+			change: func(in *Inputs) { in.Reading.Members[0].Skipped = true },
+			want:   want{PhaseStalled, ReasonMembersSkipped},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			in := base()
+			in.Reading.Members = slices.Clone(in.Reading.Members)
+			tc.change(&in)
+			p := Of(in)
+			if diff := cmp.Diff(tc.want, want{p.Phase, p.Reason}, cmp.AllowUnexported(want{})); diff != "" {
+				t.Errorf("\n%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
+			}
+			if p.Current.Number != 0 {
+				t.Errorf("\n%s\nOf(...): started attempt %s", tc.reason, p.Current)
+			}
+		})
+	}
+	t.Run("Lost", func(t *testing.T) {
+		if p := Of(base()); p.Current.Number != 1 || p.Phase != PhaseTemplatePending || p.Reason != ReasonRetrying {
+			t.Errorf("two readings that find a roll lost do not start it again: %+v", p)
+		}
+	})
+	t.Run("EarlierRefresh", func(t *testing.T) {
+		in := base()
+		in.Reading = reading("Failed", outdated...)
+		in.Memory.EarlierRefresh = in.Reading.Refresh.ID
+		if p := Of(in); p.Current.Number != 1 {
+			t.Errorf("a refresh from before the roll keeps it from starting again: %+v", p)
+		}
+	})
+}
+
+// TestKeyComesBack holds that a key whose template was let go gets another name than that one, which may still be
+// taken in AWS.
+func TestKeyComesBack(t *testing.T) {
+	w := newWorld()
+	roll := func(key string) {
+		w.in.RollKey = key
+		for range 4 {
+			w.run()
+		}
+		w.replace()
+		w.run()
+	}
+	roll(newKey)
+	roll("m1d00000")
+	roll(newKey)
+	p := w.run()
+	if p.Phase != PhaseIdle || p.Current != (naming.Attempt{RollKey: newKey, Number: 10}) {
+		t.Errorf("a key that comes back is at attempt %s in phase %s, want %s-10 in %s", p.Current, p.Phase, newKey, PhaseIdle)
+	}
+}
+
+// TestStuckTemplate holds that a template which the provider cannot create is replaced by another, three times at most.
+func TestStuckTemplate(t *testing.T) {
+	stuckAt := func(number int) Inputs {
+		a := naming.Attempt{RollKey: newKey, Number: number}
+		return Inputs{
+			RollKey: newKey, Group: onOld,
+			Templates: []Template{oldTemplate, {Resource: naming.ResourceTemplate(a), Stuck: ReasonTemplateNameTaken}},
+		}
+	}
+	for number, want := range []naming.Attempt{{RollKey: newKey, Number: 1}, {RollKey: newKey, Number: 2}, {RollKey: newKey, Number: 3}, {RollKey: newKey, Number: 3}} {
+		p := Of(stuckAt(number))
+		if p.Current != want {
+			t.Errorf("attempt %d is stuck: want %s next, got %s", number, want, p.Current)
+		}
+		if p.GroupID != "lt-old" || !slices.Contains(p.Keep, oldTemplate.Resource) {
+			t.Errorf("attempt %d is stuck: the group gets %q, %v stay", number, p.GroupID, p.Keep)
+		}
+	}
+	if p := Of(stuckAt(3)); p.Phase != PhaseStalled || p.Reason != ReasonTemplateNameTaken {
+		t.Errorf("the last attempt is stuck: want %s/%s, got %s/%s", PhaseStalled, ReasonTemplateNameTaken, p.Phase, p.Reason)
+	}
+}
+
+func TestIsActive(t *testing.T) {
+	cases := map[string]bool{
+		"Pending": true, "InProgress": true, "Cancelling": true, "Baking": true, "RollbackInProgress": true,
+		"Successful": false, "Failed": false, "Cancelled": false, "RollbackSuccessful": false, "RollbackFailed": false,
+		"SomethingNew": true, "": true,
+	}
+	for status, want := range cases {
+		t.Run(status, func(t *testing.T) {
+			if got := IsActive(status); got != want {
+				t.Errorf("IsActive(%q): want %t, got %t", status, want, got)
+			}
+		})
+	}
+}
