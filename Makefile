@@ -47,14 +47,17 @@ render: function $(CROSSPLANE_CLI) $(CROSSPLANE_CORE) ## Render example/ with th
 
 .PHONY: test
 test: ## Run every Go test (TESTFLAGS="-race -run Name")
-	$(GO) test $(TESTFLAGS) ./...
-	cd test/admission && $(GO) test $(TESTFLAGS) ./...
+	@status=0; for module in . test/admission; do \
+	  echo "go -C $$module test $(TESTFLAGS) ./..." >&2; \
+	  $(GO) -C $$module test $(TESTFLAGS) ./... || status=1; \
+	done; exit $$status
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Lint the Go code, and the shell scripts if shellcheck is installed
-	$(GOLANGCI_LINT) run --allow-parallel-runners ./...
-	cd test/admission && $(GOLANGCI_LINT) run --allow-parallel-runners ./...
-	cd tools/packager && $(GOLANGCI_LINT) run --allow-parallel-runners ./...
+	@status=0; for module in . test/admission tools/packager; do \
+	  echo "golangci-lint run $$module/..." >&2; \
+	  (cd $$module && $(GOLANGCI_LINT) run --allow-parallel-runners ./...) || status=1; \
+	done; exit $$status
 	@if command -v shellcheck >/dev/null; then \
 	  echo 'shellcheck $(SHELL_SCRIPTS)'; shellcheck $(SHELL_SCRIPTS); \
 	else \

@@ -74,7 +74,7 @@ type counter struct {
 	skipped int
 
 	output map[test]string   // of what has not ended yet
-	builds map[string]string // what the compiler said, by import path
+	builds map[string]string // what the compiler said and was not shown yet, by import path
 	failedIn,
 	ranIn map[string]int // by package
 }
@@ -159,11 +159,26 @@ func (c *counter) packageEnded(e event) {
 			c.failed++
 
 			fmt.Fprint(c.out, c.builds[e.FailedBuild], c.unfinished(e.Package))
+			delete(c.builds, e.FailedBuild)
 		}
 
-		fmt.Fprint(c.out, c.output[test{pkg: e.Package}])
+		fmt.Fprint(c.out, withoutVerdict(c.output[test{pkg: e.Package}]))
 		fmt.Fprintf(c.out, "FAIL  %s  %.1fs\n", e.Package, e.Elapsed)
 	}
+}
+
+// withoutVerdict is what a package printed but for go test's own lines, which say
+// no more than ours.
+func withoutVerdict(printed string) string {
+	var out strings.Builder
+
+	for line := range strings.Lines(printed) {
+		if line != "FAIL\n" && !strings.HasPrefix(line, "FAIL\t") {
+			out.WriteString(line)
+		}
+	}
+
+	return out.String()
 }
 
 // unfinished is what the tests of a package printed that never ended.
