@@ -212,7 +212,7 @@ type Exports struct {
 	// Schema of the exports: captf.io/aws-cluster/v1.
 	// +required
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self == 'captf.io/aws-cluster/v1'",message="must be captf.io/aws-cluster/v1, the one schema that is supported",messageExpression="'is ' + self + ', but must be captf.io/aws-cluster/v1, the one schema that is supported'"
+	// +kubebuilder:validation:XValidation:rule="self == 'captf.io/aws-cluster/v1'",message="this function reads \"captf.io/aws-cluster/v1\": point the pool at exports of that schema",messageExpression="'the cluster exports schema \"' + self + '\", this function reads \"captf.io/aws-cluster/v1\": point the pool at exports of that schema'"
 	Schema string `json:"schema,omitempty"`
 
 	// Region of the cluster, for example us-east-1.

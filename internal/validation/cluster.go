@@ -1,11 +1,10 @@
 package validation
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/cluster"
 )
 
 // Limits of where exports come from, in characters.
@@ -53,19 +52,21 @@ func exports(path *field.Path, e *v1alpha1.Exports) field.ErrorList {
 	errs = append(errs, atMostLong(path.Child("kubernetes_cluster_id"), e.KubernetesClusterID, maxClusterIDLength)...)
 	errs = append(errs, atMostLong(path.Child("bootstrap_bucket"), e.BootstrapBucket, maxBucketLength)...)
 
-	return append(errs, exportsSchema(path.Child("schema"), e.Schema)...)
+	return append(errs, exportsSchema(path, e)...)
 }
 
-func exportsSchema(path *field.Path, schema string) field.ErrorList {
-	if schema == "" {
-		return field.ErrorList{field.Required(path, "")}
+// exportsSchema must be there: of exports that someone else publishes it may be missing like any other field.
+func exportsSchema(path *field.Path, e *v1alpha1.Exports) field.ErrorList {
+	schema := path.Child("schema")
+	if e.Schema == "" {
+		return field.ErrorList{field.Required(schema, "")}
 	}
-	if errs := atMostLong(path, schema, maxNameLength); len(errs) > 0 {
+	if errs := atMostLong(schema, e.Schema, maxNameLength); len(errs) > 0 {
 		return errs
 	}
-	if schema == v1alpha1.ExportsSchema {
-		return nil
+	if err := cluster.CheckSchema(e, path); err != nil {
+		return field.ErrorList{err}
 	}
 
-	return field.ErrorList{field.Invalid(path, schema, fmt.Sprintf("is %s, but must be %s, the one schema that is supported", schema, v1alpha1.ExportsSchema))}
+	return nil
 }

@@ -43,7 +43,7 @@ func TestCluster(t *testing.T) {
 				s.Cluster.Exports.Schema = "captf.io/aws-cluster/v2"
 			}},
 			want: want{errs: []string{
-				`spec.cluster.exports.schema: Invalid value: "captf.io/aws-cluster/v2": is captf.io/aws-cluster/v2, but must be captf.io/aws-cluster/v1, the one schema that is supported`,
+				`spec.cluster.exports.schema: Invalid value: "captf.io/aws-cluster/v2": the cluster exports schema "captf.io/aws-cluster/v2", this function reads "captf.io/aws-cluster/v1": point the pool at exports of that schema`,
 			}},
 		},
 		"Incomplete": {
