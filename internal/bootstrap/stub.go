@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,8 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
-
-	_ "embed"
 )
 
 // MaxUserDataBytes is EC2's limit on user data, in bytes before base64.

@@ -128,11 +128,15 @@ fetch_curl() {
 	credentials || return 1
 	now=$(date -u +%Y%m%dT%H%M%SZ)
 	sign
-	# As a file on standard input, since arguments show in ps.
-	status=$(printf 'header = "%s"\n' "Authorization: $authorization" "x-amz-content-sha256: $empty" "x-amz-date: $now" \
+	# The headers as a file on standard input, since arguments show in ps.
+	if status=$(printf 'header = "%s"\n' "Authorization: $authorization" "x-amz-content-sha256: $empty" "x-amz-date: $now" \
 		"x-amz-security-token: $token" | curl -q -gsS --path-as-is --connect-timeout 10 --max-time 180 \
-		-K - -o "$download" -w '%{http_code} ' "https://$host$path" 2>&1) && [ "$status" = '200 ' ] && return
-	why="HTTP $status$(sed -n 's/.*<Code>\([A-Za-z]*\)<.*/\1/p' "$download" 2>/dev/null | head -n 1)"
+		-K - -o "$download" -w '%{http_code}' "https://$host$path" 2>&1); then
+		[ "$status" != 200 ] || return 0
+		why="HTTP $status$(sed -n 's/.*<Code>\([A-Za-z]*\)<.*/ \1/p' "$download" | head -n 1)"
+	else
+		why=$(printf '%s\n' "$status" | sed -n 's/.*\(curl: .*\)/\1/p' | head -n 1)
+	fi
 	return 1
 }
 
@@ -246,7 +250,7 @@ else
 fi
 log "instance $instance fetches s3://$bucket/$key from $host with $with"
 attempt=1
-until $fetch; do
+until rm -f "$download" && $fetch; do
 	log "attempt $attempt of $attempts: $why"
 	[ "$attempt" -lt "$attempts" ] || die "gave up on s3://$bucket/$key: $why"
 	attempt=$((attempt + 1))

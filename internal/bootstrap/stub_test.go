@@ -165,7 +165,7 @@ func TestUserDataErrors(t *testing.T) {
 	}
 }
 
-// TestUserDataLimit walks up to EC2's limit byte by byte.
+// TestUserDataLimit: EC2's limit can be used up to its last byte.
 func TestUserDataLimit(t *testing.T) {
 	s := cloudConfigStub()
 	s.NodeLabels = nil
@@ -173,19 +173,8 @@ func TestUserDataLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.NodeLabels = map[string]string{}
-	room := MaxUserDataBytes - len(base)
-	for i := 0; room > 80; i++ { // 10 bytes of key, the equals sign, 9 of value and a comma but for the first
-		s.NodeLabels[fmt.Sprintf("label-%04d", i)] = "123456789"
-		room -= 21
-		if i == 0 {
-			room++
-		}
-	}
-	s.NodeLabels["z"] = strings.Repeat("x", min(room-3, 63))
-	room -= len(",z=") + len(s.NodeLabels["z"])
-	s.NodeLabels["y"] = strings.Repeat("x", max(room-3, 0))
 
+	s.NodeLabels = labelsTaking(MaxUserDataBytes - len(base))
 	got, err := UserData(s)
 	if err != nil {
 		t.Fatal(err)
@@ -194,16 +183,29 @@ func TestUserDataLimit(t *testing.T) {
 		t.Errorf("the largest user data: -want bytes, +got bytes:\n%s", diff)
 	}
 
-	s.NodeLabels["y"] += "x"
+	s.NodeLabels = labelsTaking(MaxUserDataBytes - len(base) + 1)
 	_, err = UserData(s)
+	want := fmt.Sprintf("the user data takes 16385 bytes, EC2's limit is 16384: remove or shorten node labels, which take %d",
+		MaxUserDataBytes-len(base)+1)
 	if err == nil {
 		t.Fatal("UserData(...): no error one byte over the limit")
 	}
-	for _, want := range []string{"takes 16385 bytes", "limit is 16384", "remove or shorten node labels"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("UserData(...): error %q lacks %q", err, want)
-		}
+	if diff := cmp.Diff(want, err.Error()); diff != "" {
+		t.Errorf("UserData(...): -want error, +got error:\n%s", diff)
 	}
+}
+
+// labelsTaking makes labels that take that many bytes when joined: k0000=xxx,k0001=xxx.
+func labelsTaking(size int) map[string]string {
+	const name, value = len("k0000="), 40
+	labels := map[string]string{}
+	for size -= name; size > 2*(name+value); size -= name + value + len(",") {
+		labels[fmt.Sprintf("k%04d", len(labels))] = strings.Repeat("x", value)
+	}
+	first := size / 2 // The last two share the rest.
+	labels[fmt.Sprintf("k%04d", len(labels))] = strings.Repeat("x", first)
+	labels[fmt.Sprintf("k%04d", len(labels))] = strings.Repeat("x", size-first-name-len(","))
+	return labels
 }
 
 // TestUserDataSize keeps the stub small: what it takes is lost to labels.
