@@ -1,0 +1,16 @@
+package simulator
+
+import "time"
+
+// A Clock is logical time: it stands still but for a second per step that someone takes.
+type Clock struct {
+	seconds int
+}
+
+// Now is the logical time.
+func (c *Clock) Now() time.Time { return time.Date(2026, 1, 1, 0, 0, c.seconds, 0, time.UTC) }
+
+func (c *Clock) step() { c.seconds++ }
+
+// text is the logical time as Kubernetes writes it.
+func (c *Clock) text() string { return c.Now().Format(time.RFC3339) }

@@ -1,0 +1,288 @@
+package simulator
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+)
+
+// Crossplane is the control plane of one composite: its API server, and the reconciler that calls the function.
+type Crossplane struct {
+	// XR is the composite.
+	XR Object
+	// Input of the function's pipeline step.
+	Input Object
+	// Objects that the function may require, by ObjectKey.
+	Objects map[string]Object
+	// MRs are the managed resources that exist, by their own names. Those that leave desired stay while they terminate.
+	MRs map[string]Object
+
+	function Function
+	clock    *Clock
+	applied  map[string]Object
+	before   snapshot
+}
+
+// A snapshot is what a cache that lags behind still shows.
+type snapshot struct {
+	xr  Object
+	mrs map[string]Object
+}
+
+// A view is what one reconcile observes: the composite and its managed resources by composed resource name.
+type view struct {
+	xr  Object
+	mrs map[string]Object
+}
+
+// ReconcileOptions of one reconcile.
+type ReconcileOptions struct {
+	// StaleXR and StaleMRs show the composite, or its managed resources, as they were one step ago.
+	StaleXR, StaleMRs bool
+	// Order is a permutation in which n resources are applied. Crossplane's is random (notes). Nil: by name.
+	Order func(n int) []int
+	// FailApplyAt makes an apply fail, counted from 1, which stops the rest (notes). 0: none fails.
+	FailApplyAt int
+}
+
+// A Reconcile is what came of one.
+type Reconcile struct {
+	// Request of the last call, and the Response to it.
+	Request  *fnv1.RunFunctionRequest
+	Response *fnv1.RunFunctionResponse
+	// Fatal says that the function refused, and nothing was touched.
+	Fatal bool
+	// Deleted are the composed resource names of what was garbage collected.
+	Deleted []string
+	// Err is why Crossplane itself stopped before its end.
+	Err error
+}
+
+// NewCrossplane returns the control plane of a composite.
+func NewCrossplane(f Function, clock *Clock, xr, input Object) *Crossplane {
+	c := &Crossplane{
+		XR: xr, Input: input, Objects: map[string]Object{}, MRs: map[string]Object{},
+		function: f, clock: clock, applied: map[string]Object{},
+	}
+	SetField(c.XR, "6f1c5bd5-0d5f-4a52-8d19-2d8f0b3e4c11", fieldMetadata, "uid")
+	c.Mark()
+	return c
+}
+
+// Mark a step: from now on a stale reconcile sees this moment.
+func (c *Crossplane) Mark() { c.before = snapshot{xr: Clone(c.XR), mrs: Clone(c.MRs)} }
+
+// MR returns the managed resource of a composed resource name, terminating or not; nil when there is none.
+func (c *Crossplane) MR(resource string) Object { return c.MRs[c.nameOf(resource)] }
+
+// Composed are the managed resources that the composite refers to, by composed resource name.
+func (c *Crossplane) Composed() map[string]Object { return c.view(ReconcileOptions{}).mrs }
+
+// Reconcile the composite once.
+func (c *Crossplane) Reconcile(ctx context.Context, o ReconcileOptions) Reconcile {
+	c.clock.step()
+	v := c.view(o)
+	req, err := c.request(v)
+	if err != nil {
+		return Reconcile{Err: err}
+	}
+	rsp, err := c.call(ctx, req)
+	if err != nil {
+		return Reconcile{Request: req, Err: err}
+	}
+	r := Reconcile{Request: req, Response: rsp, Fatal: IsFatal(rsp)}
+	if r.Fatal {
+		c.setConditions(rsp, true)
+		return r
+	}
+	desired := map[string]Object{}
+	for name, d := range rsp.GetDesired().GetResources() {
+		desired[name] = d.GetResource().AsMap()
+	}
+	c.Mark()
+	if r.Deleted, r.Err = c.collectGarbage(v, desired); r.Err != nil {
+		return r
+	}
+	c.refer(desired)
+	if r.Err = c.applyAll(desired, o); r.Err != nil {
+		return r
+	}
+	c.writeStatus(rsp)
+	return r
+}
+
+// view follows the composite's references, as nothing else says which resources are its own: one that left desired
+// vanishes at once, even while it still terminates (notes).
+func (c *Crossplane) view(o ReconcileOptions) view {
+	v := view{xr: Clone(c.XR), mrs: map[string]Object{}}
+	if o.StaleXR {
+		v.xr = Clone(c.before.xr)
+	}
+	refs, _ := Field(v.xr, fieldSpec, "crossplane", "resourceRefs").([]any)
+	for _, ref := range refs {
+		mr, ok := c.MRs[Text(ref, "name")]
+		if old, cached := c.before.mrs[Text(ref, "name")]; o.StaleMRs && cached {
+			// What the cache lacks is read from the API server.
+			mr, ok = old, true
+		}
+		if ok {
+			v.mrs[Text(mr, fieldMetadata, fieldAnnotations, annotationResourceName)] = Clone(mr)
+		}
+	}
+	return v
+}
+
+// collectGarbage deletes what is observed and not desired, before anything is applied (notes). It updates each such
+// resource first, which a stale observation makes fail and ends the reconcile.
+func (c *Crossplane) collectGarbage(v view, desired map[string]Object) ([]string, error) {
+	var deleted []string
+	for _, name := range sortedKeys(v.mrs) {
+		if _, ok := desired[name]; ok {
+			continue
+		}
+		mr, exists := c.MRs[c.nameOf(name)]
+		if !exists {
+			continue
+		}
+		if fingerprint(mr) != fingerprint(v.mrs[name]) {
+			return deleted, errors.New("cannot garbage collect " + name + ": the object has been modified")
+		}
+		deleted = append(deleted, name)
+		SetField(mr, c.clock.text(), fieldMetadata, "deletionTimestamp")
+		c.purge(name)
+	}
+	return deleted, nil
+}
+
+// purge what terminates and has no finalizer left.
+func (c *Crossplane) purge(resource string) {
+	mr := c.MR(resource)
+	if Text(mr, fieldMetadata, "deletionTimestamp") != "" && len(Texts(mr, fieldMetadata, "finalizers")) == 0 {
+		delete(c.MRs, c.nameOf(resource))
+		delete(c.applied, c.nameOf(resource))
+	}
+}
+
+// refer to all that is desired, before it is applied.
+func (c *Crossplane) refer(desired map[string]Object) {
+	refs := make([]any, 0, len(desired))
+	for _, name := range sortedKeys(desired) {
+		refs = append(refs, Object{"apiVersion": desired[name]["apiVersion"], "kind": desired[name]["kind"], "name": c.nameOf(name)})
+	}
+	SetField(c.XR, refs, fieldSpec, "crossplane", "resourceRefs")
+}
+
+func (c *Crossplane) applyAll(desired map[string]Object, o ReconcileOptions) error {
+	names := sortedKeys(desired)
+	order := make([]int, len(names))
+	for i := range order {
+		order[i] = i
+	}
+	if o.Order != nil {
+		order = o.Order(len(names))
+	}
+	for n, i := range order {
+		if n+1 == o.FailApplyAt {
+			return errors.New("cannot apply " + names[i] + ": the API server is not reachable")
+		}
+		c.apply(names[i], desired[names[i]])
+	}
+	return nil
+}
+
+// apply one resource by server-side apply (notes). Its name follows from the composite and the composed resource name,
+// so that one which still terminates is applied to all the same, and terminates nonetheless (core, ChildName).
+func (c *Crossplane) apply(resource string, desired Object) {
+	name := c.nameOf(resource)
+	mr, exists := c.MRs[name]
+	if !exists {
+		mr = Object{}
+		c.MRs[name] = mr
+		SetField(mr, c.clock.text()+"-"+resource, fieldMetadata, "uid")
+		SetField(mr, c.clock.text(), fieldMetadata, "creationTimestamp")
+	}
+	next := Clone(desired)
+	SetField(next, name, fieldMetadata, "name")
+	if ns := Text(c.XR, fieldMetadata, "namespace"); ns != "" {
+		SetField(next, ns, fieldMetadata, "namespace")
+	}
+	SetField(next, Text(c.XR, fieldMetadata, "name"), fieldMetadata, "labels", "crossplane.io/composite")
+	SetField(next, resource, fieldMetadata, fieldAnnotations, annotationResourceName)
+	apply(mr, c.applied[name], next)
+	c.applied[name] = next
+	if Text(c.XR, fieldMetadata, "namespace") == "" && Text(mr, fieldSpec, "deletionPolicy") == "" {
+		// The CRD's default.
+		SetField(mr, "Delete", fieldSpec, "deletionPolicy")
+	}
+}
+
+// nameOf a composed resource's managed resource.
+func (c *Crossplane) nameOf(resource string) string {
+	sum := sha256.Sum256([]byte(Text(c.XR, fieldMetadata, "uid") + resource))
+	return Text(c.XR, fieldMetadata, "name") + "-" + hex.EncodeToString(sum[:])[:12]
+}
+
+// writeStatus is all of a composite that a function writes (notes). Fields that it no longer sends vanish.
+func (c *Crossplane) writeStatus(rsp *fnv1.RunFunctionResponse) {
+	status, _ := Field(rsp.GetDesired().GetComposite().GetResource().AsMap(), fieldStatus).(Object)
+	if status == nil {
+		status = Object{}
+	}
+	if conditions := Field(c.XR, fieldStatus, fieldConditions); conditions != nil {
+		status[fieldConditions] = conditions
+	}
+	c.XR[fieldStatus] = status
+	c.setConditions(rsp, false)
+	ready := Condition{Type: typeReady, Status: "False", Reason: "Creating"}
+	if rsp.GetDesired().GetComposite().GetReady() == fnv1.Ready_READY_TRUE {
+		// From the response's flag, never from conditions (notes).
+		ready = Condition{Type: typeReady, Status: "True", Reason: "Available"}
+	}
+	setCondition(c.XR, ready, c.clock.text())
+}
+
+// setConditions of the function's own. After a fatal response those that it lacks become Unknown (notes).
+func (c *Crossplane) setConditions(rsp *fnv1.RunFunctionResponse, fatal bool) {
+	var set []string
+	for _, fc := range rsp.GetConditions() {
+		set = append(set, fc.GetType())
+		if isReserved(fc.GetType()) {
+			continue
+		}
+		s := strings.TrimPrefix(fc.GetStatus().String(), "STATUS_CONDITION_")
+		setCondition(c.XR, Condition{Type: fc.GetType(), Status: s[:1] + strings.ToLower(s[1:]), Reason: fc.GetReason(), Message: fc.GetMessage()}, c.clock.text())
+	}
+	list, _ := Field(c.XR, fieldStatus, fieldConditions).([]any)
+	for _, old := range list {
+		t := Text(old, "type")
+		if fatal && !slices.Contains(set, t) && !isReserved(t) {
+			setCondition(c.XR, Condition{Type: t, Status: "Unknown", Reason: "FatalError"}, c.clock.text())
+		}
+	}
+	synced := Condition{Type: typeSynced, Status: "True", Reason: "ReconcileSuccess"}
+	if fatal {
+		synced = Condition{Type: typeSynced, Status: "False", Reason: "ReconcileError"}
+	}
+	setCondition(c.XR, synced, c.clock.text())
+}
+
+// isReserved says that a condition is Crossplane's own; it skips a function's silently (notes).
+func isReserved(t string) bool {
+	return slices.Contains([]string{typeReady, typeSynced, "Healthy", "UpToDate", "Responsive"}, t)
+}
+
+// LoseStatus of the composite, as a restored backup does.
+func (c *Crossplane) LoseStatus() { delete(c.XR, fieldStatus) }
+
+// DropAnnotations of every managed resource, as a restored backup can, but for the one by which Crossplane knows it.
+func (c *Crossplane) DropAnnotations() {
+	for _, name := range sortedKeys(c.MRs) {
+		resource := Text(c.MRs[name], fieldMetadata, fieldAnnotations, annotationResourceName)
+		SetField(c.MRs[name], Object{annotationResourceName: resource}, fieldMetadata, fieldAnnotations)
+	}
+}

@@ -1,0 +1,166 @@
+package simulator
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// An Object is a Kubernetes object as plain JSON values.
+type Object = map[string]any
+
+// Paths that several parties need.
+const (
+	annotationExternalName = "crossplane.io/external-name"
+	annotationResourceName = "crossplane.io/composition-resource-name"
+	annotationPending      = "crossplane.io/external-create-pending"
+	annotationSucceeded    = "crossplane.io/external-create-succeeded"
+
+	fieldMetadata    = "metadata"
+	fieldAnnotations = "annotations"
+	fieldSpec        = "spec"
+	fieldStatus      = "status"
+	fieldConditions  = "conditions"
+	fieldForProvider = "forProvider"
+	fieldAtProvider  = "atProvider"
+)
+
+// Field at a path, nil when there is none.
+func Field(o any, path ...string) any {
+	for _, name := range path {
+		m, ok := o.(Object)
+		if !ok {
+			return nil
+		}
+		o = m[name]
+	}
+	return o
+}
+
+// Text at a path, empty when there is none.
+func Text(o any, path ...string) string {
+	s, _ := Field(o, path...).(string)
+	return s
+}
+
+// Number at a path. Numbers are float64 from a function and int64 from an API server.
+func Number(o any, path ...string) (int, bool) {
+	switch n := Field(o, path...).(type) {
+	case float64:
+		return int(n), true
+	case int64:
+		return int(n), true
+	case int:
+		return n, true
+	}
+	return 0, false
+}
+
+// Texts at a path, in their order.
+func Texts(o any, path ...string) []string {
+	list, _ := Field(o, path...).([]any)
+	out := make([]string, 0, len(list))
+	for _, v := range list {
+		if s, ok := v.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// SetField at a path, making the maps on the way. A nil value removes it.
+func SetField(o Object, value any, path ...string) {
+	for _, name := range path[:len(path)-1] {
+		next, ok := o[name].(Object)
+		if !ok {
+			next = Object{}
+			o[name] = next
+		}
+		o = next
+	}
+	if value == nil {
+		delete(o, path[len(path)-1])
+		return
+	}
+	o[path[len(path)-1]] = value
+}
+
+// Clone an object, or any other JSON value, wholly.
+func Clone[T any](v T) T {
+	c, _ := cloneAny(v).(T)
+	return c
+}
+
+func cloneAny(v any) any {
+	switch v := v.(type) {
+	case Object:
+		out := make(Object, len(v))
+		for k, e := range v {
+			out[k] = cloneAny(e)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = cloneAny(e)
+		}
+		return out
+	}
+	return v
+}
+
+// fingerprint is equal for equal JSON values, whatever type their numbers have.
+func fingerprint(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+// without returns an object less some of its fields.
+func without(o any, fields ...string) Object {
+	m, _ := o.(Object)
+	out := maps.Clone(m)
+	maps.DeleteFunc(out, func(k string, _ any) bool { return slices.Contains(fields, k) })
+	return out
+}
+
+// sortedKeys makes walks over maps deterministic.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// A Condition of an object's status.
+type Condition struct {
+	Type, Status, Reason, Message string
+}
+
+// ConditionOf an object; the zero Condition when it has none of the type.
+func ConditionOf(o Object, conditionType string) Condition {
+	list, _ := Field(o, fieldStatus, fieldConditions).([]any)
+	for _, c := range list {
+		if Text(c, "type") == conditionType {
+			return Condition{Type: conditionType, Status: Text(c, "status"), Reason: Text(c, "reason"), Message: Text(c, "message")}
+		}
+	}
+	return Condition{}
+}
+
+// setCondition leaves the transition time alone unless the status changes, as Kubernetes does.
+func setCondition(o Object, c Condition, now string) {
+	list, _ := Field(o, fieldStatus, fieldConditions).([]any)
+	fresh := Object{"type": c.Type, "status": c.Status, "reason": c.Reason, "lastTransitionTime": now}
+	if c.Message != "" {
+		fresh["message"] = c.Message
+	}
+	for i, old := range list {
+		if Text(old, "type") != c.Type {
+			continue
+		}
+		if Text(old, "status") == c.Status {
+			fresh["lastTransitionTime"] = Text(old, "lastTransitionTime")
+		}
+		list[i] = fresh
+		return
+	}
+	SetField(o, append(list, fresh), fieldStatus, fieldConditions)
+}

@@ -1,0 +1,133 @@
+package simulator
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path"
+	"slices"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+// A Part of a reading.
+type Part string
+
+// Parts of a reading.
+const (
+	PartGroup     Part = "group"
+	PartInstances Part = "instances"
+	PartImage     Part = "image"
+	PartRefresh   Part = "refresh"
+)
+
+// A Reader reads AWS for the function, as its AWSReader.
+type Reader struct {
+	aws *AWS
+	// failing parts, and why.
+	failing map[Part]pool.ReadReason
+	// cut is how many of the instances an incomplete answer of EC2 lacks.
+	cut int
+	// lost says that the group is not found, as in another account.
+	lost bool
+	// Queries that were asked.
+	Queries []pool.Query
+}
+
+// NewReader returns a reader of an AWS account.
+func NewReader(a *AWS) *Reader { return &Reader{aws: a, failing: map[Part]pool.ReadReason{}} }
+
+// Fail makes a part fail until Heal.
+func (r *Reader) Fail(p Part, why pool.ReadReason) { r.failing[p] = why }
+
+// Cut makes EC2 forget the first n instances of every answer, without an error, until Heal.
+func (r *Reader) Cut(n int) { r.cut = n }
+
+// Lose makes the group and its instances invisible until Heal, as with another account's identity.
+func (r *Reader) Lose() { r.lost = true }
+
+// Heal ends all faults.
+func (r *Reader) Heal() {
+	clear(r.failing)
+	r.cut, r.lost = 0, false
+}
+
+// Read what a query asks for.
+func (r *Reader) Read(_ context.Context, q pool.Query) pool.Reading {
+	r.Queries = append(r.Queries, q)
+	out := pool.Reading{}
+	if q.GroupName != "" {
+		out.Group = part(r, PartGroup, func() *pool.Group { return r.group(q.GroupName) })
+		out.Instances = part(r, PartInstances, func() []pool.Instance { return r.instances(q.GroupName) })
+	}
+	if q.Image != nil {
+		out.Image = part(r, PartImage, func() *pool.Image { return r.image(*q.Image) })
+	}
+	if q.Refresh && q.GroupName != "" {
+		out.Refresh = part(r, PartRefresh, func() *pool.Refresh { return r.refresh(q.GroupName) })
+	}
+	return out
+}
+
+func part[T any](r *Reader, p Part, read func() T) pool.Read[T] {
+	if why, fails := r.failing[p]; fails {
+		return pool.Read[T]{Asked: true, At: r.aws.Clock.Now(), Err: &pool.ReadError{Reason: why, Message: fmt.Sprintf("cannot read the %s: %s", p, why)}}
+	}
+	return pool.Read[T]{Asked: true, At: r.aws.Clock.Now(), Value: read()}
+}
+
+func (r *Reader) group(name string) *pool.Group {
+	g, ok := r.aws.Groups[name]
+	if !ok || r.lost {
+		return nil
+	}
+	out := &pool.Group{
+		ARN: g.ARN, Name: g.Name, DesiredCapacity: int32Of(g.Desired), MinSize: int32Of(g.Min), MaxSize: int32Of(g.Max),
+		LaunchTemplateID: g.TemplateID, Deleting: g.Deleting,
+	}
+	for _, m := range g.Members {
+		out.Members = append(out.Members, pool.GroupMember{
+			InstanceID: m.ID, Zone: m.Zone, LifecycleState: m.Lifecycle, HealthStatus: "Healthy",
+			LaunchTemplateID: m.TemplateID, LaunchTemplateVersion: fmt.Sprint(m.Version), ProtectedFromScaleIn: m.Protected,
+		})
+	}
+	return out
+}
+
+// instances that the contract counts: those that are pending, running, stopping or stopped.
+func (r *Reader) instances(group string) []pool.Instance {
+	var out []pool.Instance
+	for _, id := range sortedKeys(r.aws.Instances) {
+		i := r.aws.Instances[id]
+		if r.lost || i.Group != group || i.State == stateShuttingDown || i.State == stateTerminated {
+			continue
+		}
+		out = append(out, pool.Instance{ID: i.ID, Zone: i.Zone, State: i.State, InternalIPs: []string{i.IP}})
+	}
+	return out[min(r.cut, len(out)):]
+}
+
+// image is the newest that matches; Images are oldest first.
+func (r *Reader) image(q pool.ImageQuery) *pool.Image {
+	for _, i := range slices.Backward(r.aws.Images) {
+		matches, err := path.Match(q.Name, i.Name)
+		if err == nil && matches && i.Owner == q.Owner && i.Architecture == q.Architecture {
+			return &pool.Image{ID: i.ID, Name: i.Name}
+		}
+	}
+	return nil
+}
+
+func (r *Reader) refresh(group string) *pool.Refresh {
+	g, ok := r.aws.Groups[group]
+	if !ok || len(g.Refreshes) == 0 || r.lost {
+		return nil
+	}
+	last := g.Refreshes[len(g.Refreshes)-1]
+	return &pool.Refresh{
+		ID: last.ID, Status: last.Status, StartTime: last.Started, StatusReason: last.Reason,
+		PercentageComplete: int32Of(g.percentage(last)), InstancesToUpdate: int32Of(len(g.leftToReplace(last))),
+	}
+}
+
+func int32Of(n int) int32 { return int32(min(n, math.MaxInt32)) } //nolint:gosec // It is bounded.

@@ -1,0 +1,142 @@
+package simulator
+
+import (
+	"slices"
+	"time"
+)
+
+// Statuses of an instance refresh that are told apart here.
+const (
+	RefreshPending    = "Pending"
+	RefreshInProgress = "InProgress"
+	RefreshCancelling = "Cancelling"
+	RefreshCancelled  = "Cancelled"
+	RefreshSuccessful = "Successful"
+	RefreshFailed     = "Failed"
+)
+
+// patience of a refresh with launches that fail, in ticks.
+const patience = 3
+
+// A Refresh is an instance refresh.
+type Refresh struct {
+	ID, Status, Reason string
+	Started            time.Time
+	// Replace are the members that it started with.
+	Replace []string
+
+	failures int
+}
+
+// active refresh of a group, nil when none is at work.
+func (g *Group) active() *Refresh {
+	if len(g.Refreshes) == 0 {
+		return nil
+	}
+	last := g.Refreshes[len(g.Refreshes)-1]
+	if slices.Contains([]string{RefreshPending, RefreshInProgress, RefreshCancelling}, last.Status) {
+		return last
+	}
+	return nil
+}
+
+// startRefresh of all members. There is one at a time.
+func (a *AWS) startRefresh(group string) error {
+	if err := a.enter(StartInstanceRefresh); err != nil {
+		return err
+	}
+	g, ok := a.Groups[group]
+	if !ok {
+		return noGroup(group)
+	}
+	if g.active() != nil {
+		// The call itself came to nothing.
+		a.Calls[StartInstanceRefresh]--
+		return &APIError{codeRefreshInProgress, "an instance refresh is already in progress"}
+	}
+	r := &Refresh{ID: a.id("refresh-"), Status: RefreshPending, Started: a.Clock.Now()}
+	for _, m := range g.Live() {
+		r.Replace = append(r.Replace, m.ID)
+	}
+	g.Refreshes = append(g.Refreshes, r)
+	return nil
+}
+
+const codeRefreshInProgress = "InstanceRefreshInProgress"
+
+// cancelRefresh rolls nothing back (notes, provider-aws).
+func (a *AWS) cancelRefresh(group string) error {
+	if err := a.enter(CancelInstanceRefresh); err != nil {
+		return err
+	}
+	if g, ok := a.Groups[group]; ok && g.active() != nil {
+		g.active().Status = RefreshCancelling
+	}
+	return nil
+}
+
+// refresh takes one step: with a healthy minimum of 100 % and maximum of 200 % it launches before it terminates.
+func (a *AWS) refresh(g *Group, r *Refresh) {
+	switch r.Status {
+	case RefreshPending:
+		r.Status = RefreshInProgress
+		return
+	case RefreshCancelling:
+		r.Status = RefreshCancelled
+		return
+	}
+	left := g.leftToReplace(r)
+	if len(left) == 0 {
+		r.Status = RefreshSuccessful
+		return
+	}
+	a.replace(g, r, left)
+}
+
+func (a *AWS) replace(g *Group, r *Refresh, left []*Member) {
+	live, inService := g.Live(), 0
+	for _, m := range live {
+		if m.Lifecycle == LifecycleInService {
+			inService++
+		}
+	}
+	if surplus := inService - g.Desired; surplus > 0 {
+		for _, m := range left[:min(surplus, len(left))] {
+			a.terminate(m)
+		}
+		return
+	}
+	if len(live) > g.Desired {
+		// Replacements are on their way in.
+		return
+	}
+	for range min(len(left), g.Desired) {
+		if !a.launch(g) {
+			r.failures++
+			break
+		}
+	}
+	if r.failures >= patience {
+		r.Status, r.Reason = RefreshFailed, "instances failed to launch"
+	}
+}
+
+// leftToReplace are the members that a refresh still has to replace. Protected and Standby ones are ignored, so that it
+// can succeed with old ones left (notes, AWS).
+func (g *Group) leftToReplace(r *Refresh) []*Member {
+	var left []*Member
+	for _, m := range g.Live() {
+		if slices.Contains(r.Replace, m.ID) && !m.Protected && m.Lifecycle != LifecycleStandby {
+			left = append(left, m)
+		}
+	}
+	return left
+}
+
+// percentage of a refresh that is done.
+func (g *Group) percentage(r *Refresh) int {
+	if len(r.Replace) == 0 {
+		return 100
+	}
+	return 100 * (len(r.Replace) - len(g.leftToReplace(r))) / len(r.Replace)
+}
