@@ -36,7 +36,16 @@ func plan(o *pool.Observation, in inputs) planned {
 		Memory:    memoryOf(o.Composite.Status.Rollout),
 	})
 	p.image = image.Resolve(&o.Composite.Spec, region(o, in), o.AWS.Image, lastImage(o, p.Current))
+	if g := o.Managed.Group; g != nil && !p.hasGroupInputs(in) {
+		// It is sent again as it was, and so stays on its template.
+		p.GroupID = cmp.Or(g.SentTemplateID, g.TemplateID)
+	}
 	return p
+}
+
+// hasGroupInputs says that all is known that a group is made of.
+func (p planned) hasGroupInputs(in inputs) bool {
+	return in.exports.value != nil && len(in.zones.Subnets) > 0 && p.GroupID != ""
 }
 
 // lastImage is the one that the roll key's latest template was made with. Another key's template boots another version.
@@ -168,7 +177,7 @@ func (p planned) currentTemplate(o *pool.Observation, in inputs) (Template, bool
 // group is first composed when it has a template and bootstrap data to launch from. From then on it never leaves.
 func (p planned) group(o *pool.Observation, in inputs) *Group {
 	observed := o.Managed.Group
-	composable := in.exports.value != nil && len(in.zones.Subnets) > 0 && p.GroupID != ""
+	composable := p.hasGroupInputs(in)
 	if observed == nil && !(composable && o.Managed.Object != nil && o.Managed.Object.Ready) {
 		return nil
 	}
