@@ -53,10 +53,10 @@ test: ## Run every Go test (TESTFLAGS="-race -run Name")
 	done; exit $$status
 
 .PHONY: lint
-lint: $(GOLANGCI_LINT) ## Lint the Go code, and the shell scripts if shellcheck is installed
+lint: $(GOLANGCI_LINT) ## Lint the Go code, and shell scripts if shellcheck is there (FIX=1 fixes what it can)
 	@status=0; for module in . test/admission tools/packager; do \
 	  echo "golangci-lint run $$module/..." >&2; \
-	  (cd $$module && $(GOLANGCI_LINT) run --allow-parallel-runners ./...) || status=1; \
+	  (cd $$module && $(GOLANGCI_LINT) run --allow-parallel-runners $(if $(FIX),--fix) ./...) || status=1; \
 	done; exit $$status
 	@if command -v shellcheck >/dev/null; then \
 	  echo 'shellcheck $(SHELL_SCRIPTS)'; shellcheck $(SHELL_SCRIPTS); \
