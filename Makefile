@@ -57,12 +57,13 @@ lint: $(GOLANGCI_LINT) ## Lint the Go code, and shell scripts if shellcheck is t
 	@status=0; for module in . test/admission tools/packager; do \
 	  echo "golangci-lint run $$module/..." >&2; \
 	  (cd $$module && $(GOLANGCI_LINT) run --allow-parallel-runners $(if $(FIX),--fix) ./...) || status=1; \
-	done; exit $$status
-	@if command -v shellcheck >/dev/null; then \
-	  echo 'shellcheck $(SHELL_SCRIPTS)'; shellcheck $(SHELL_SCRIPTS); \
+	done; \
+	if command -v shellcheck >/dev/null; then \
+	  echo 'shellcheck $(SHELL_SCRIPTS)' >&2; shellcheck $(SHELL_SCRIPTS) || status=1; \
 	else \
 	  echo 'lint: shellcheck is not installed, so shell scripts were not checked.'; \
-	fi
+	fi; \
+	exit $$status
 
 .PHONY: generate
 generate: $(CONTROLLER_GEN) ## Write deepcopy, the XRD and the Input's CRD from the Go types
