@@ -159,18 +159,21 @@ func (l *life) round() {
 }
 
 // settle until nothing moves any more.
-func (l *life) settle() {
+func (l *life) settle() { l.t.Helper(); l.settleIn(l.round) }
+
+func (l *life) settleIn(round func()) {
 	l.t.Helper()
 	quiet := 0
 	for range 80 {
 		before := l.state()
-		l.round()
+		round()
 		if cmp.Equal(before, l.state()) {
 			quiet++
 		} else {
 			quiet = 0
 		}
-		if quiet == 4 {
+		// An operation shows nothing while it is under way.
+		if quiet == 3 {
 			return
 		}
 	}
@@ -691,7 +694,8 @@ func TestRolls(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			inEverySetting(t, func(t *testing.T, l *life) {
-				for rounds := range 12 {
+				// Later than this a roll of three is over.
+				for rounds := range 9 {
 					l := newLife(t, l.setting).settled()
 					for _, trigger := range tc.triggers {
 						l.set(trigger, "rollout", "trigger")
@@ -699,9 +703,7 @@ func TestRolls(t *testing.T) {
 							l.roundInRoll()
 						}
 					}
-					for range 40 {
-						l.roundInRoll()
-					}
+					l.settleIn(l.roundInRoll)
 					want := l.group().Name + "-" + simulator.Text(l.XR, "status", "rollout", "rollKey")
 					template := l.AWS.Templates[l.group().TemplateID]
 					if template == nil || !strings.HasPrefix(template.Name, want) || len(l.AWS.Templates) != 1 {
@@ -759,7 +761,7 @@ func TestOldTemplateOutlivesTheRoll(t *testing.T) {
 // again.
 func TestBadSpecInARoll(t *testing.T) {
 	inEverySetting(t, func(t *testing.T, l *life) {
-		for rounds := range 10 {
+		for rounds := range 8 {
 			l := newLife(t, l.setting).settled()
 			l.set("b", "rollout", "trigger")
 			for range rounds {

@@ -22,8 +22,9 @@ const maxIterations = 5
 func (c *Crossplane) call(ctx context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
 	var requirements *fnv1.Requirements
 	for range maxIterations + 1 {
-		// A copy, as over the wire: the SDK's response shares its desired state with the request.
-		rsp, err := c.function.RunFunction(ctx, proto.CloneOf(req))
+		// Anew in each iteration: in one process the SDK's response shares its desired state with the request.
+		req.Desired = &fnv1.State{}
+		rsp, err := c.function.RunFunction(ctx, req)
 		if err != nil {
 			return nil, err
 		}
