@@ -5,16 +5,19 @@ package main
 import (
 	"github.com/alecthomas/kong"
 	"github.com/crossplane/function-sdk-go"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/aws"
 )
 
 // CLI of the function.
 type CLI struct {
-	Debug bool `help:"Emit debug logs in addition to info logs." short:"d"`
-
-	Network            string `default:"tcp"           help:"Network on which to listen for gRPC connections."`
-	Address            string `default:":9443"         help:"Address at which to listen for gRPC connections."`
-	TLSCertsDir        string `env:"TLS_SERVER_CERTS_DIR" help:"Directory containing server certs (tls.key, tls.crt) and the CA used to verify client certificates (ca.crt)."`
+	Debug              bool   `help:"Emit debug logs in addition to info logs." short:"d"`
+	Network            string `default:"tcp" help:"Network on which to listen for gRPC connections."`
+	Address            string `default:":9443" help:"Address at which to listen for gRPC connections."`
+	TLSCertsDir        string `env:"TLS_SERVER_CERTS_DIR" help:"Directory of the server's certificate (tls.key, tls.crt) and of the CA that client certificates are verified with (ca.crt)."`
 	Insecure           bool   `help:"Run without mTLS credentials. If you supply this flag --tls-certs-dir will be ignored."`
+	MetricsAddress     string `default:":8080" help:"Address at which to serve Prometheus metrics. Empty serves none."`
 	MaxRecvMessageSize int    `default:"4" help:"Maximum size of received messages in MB."`
 }
 
@@ -24,10 +27,12 @@ func (c *CLI) Run() error {
 	if err != nil {
 		return err
 	}
-	return function.Serve(NewFunction(WithLogger(log)),
+	reader := aws.NewReader(aws.WithLogger(log), aws.WithRegisterer(prometheus.DefaultRegisterer))
+	return function.Serve(NewFunction(WithLogger(log), WithAWSReader(reader)),
 		function.Listen(c.Network, c.Address),
 		function.MTLSCertificates(c.TLSCertsDir),
 		function.Insecure(c.Insecure),
+		function.WithMetricsServer(c.MetricsAddress),
 		function.MaxRecvMessageSize(c.MaxRecvMessageSize*1024*1024))
 }
 

@@ -28,7 +28,7 @@ type bootstrapInput struct {
 	refused   field.ErrorList
 }
 
-var formats = []v1alpha1.BootstrapFormat{v1alpha1.BootstrapFormatCloudConfig, v1alpha1.BootstrapFormatIgnition}
+var formats = []v1alpha1.BootstrapFormat{v1alpha1.BootstrapFormatCloudConfig, v1alpha1.BootstrapFormatIgnition} //nolint:gochecknoglobals // A constant table.
 
 func bootstrapOf(o *pool.Observation, e *v1alpha1.Exports) bootstrapInput {
 	spec := o.Composite.Spec

@@ -16,7 +16,7 @@ const (
 )
 
 // told are the conditions whose changes are worth an event. Their good status is True.
-var told = map[condition.Type]bool{
+var told = map[condition.Type]bool{ //nolint:gochecknoglobals // A constant table.
 	condition.TypeInputsValid:             true,
 	condition.TypeClusterExportsAvailable: true,
 	condition.TypeBootstrapConfigReady:    true,

@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,14 +52,30 @@ func (in inputs) refusals(o *pool.Observation) field.ErrorList {
 	if o.Exports.Source == pool.SourceNotFetched || o.Bootstrap.Source == pool.SourceNotFetched {
 		return nil
 	}
-	errs := slices.Concat(validation.MachinePool(o.Composite), validation.Input(o.Input), in.exports.refused, in.bootstrap.refused)
+	errs := slices.Concat(o.Undecodable, validation.MachinePool(o.Composite), validation.Input(o.Input), in.exports.refused, in.bootstrap.refused)
 	if in.exports.value != nil {
-		path := field.NewPath("spec", "additionalTags")
-		if err := tagging.CheckCount(in.tags(o), path); err != nil {
+		if err := tagging.CheckCount(in.tags(o), field.NewPath("spec", "additionalTags")); err != nil {
 			errs = append(errs, err)
 		}
 	}
+	if o.Managed.Group == nil {
+		errs = append(errs, in.unknownZones(o)...)
+	}
 	slices.SortStableFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
+	return slices.CompactFunc(errs, func(a, b *field.Error) bool { return a.Error() == b.Error() })
+}
+
+// unknownZones are those that the pool chooses and the cluster lacks. A new pool is refused for them. One that exists
+// goes on in its other zones, as the cluster can lose a zone at any time.
+func (in inputs) unknownZones(o *pool.Observation) field.ErrorList {
+	var errs field.ErrorList
+	for i, zone := range o.Composite.Spec.FailureDomains {
+		if slices.Contains(in.zones.Unknown, zone) {
+			err := field.NotFound(field.NewPath("spec", "failureDomains").Index(i), zone)
+			err.Detail = "the cluster has " + strings.Join(slices.Sorted(maps.Keys(in.exports.value.FailureDomains)), ", ")
+			errs = append(errs, err)
+		}
+	}
 	return errs
 }
 
@@ -75,21 +92,13 @@ func (in inputs) ownTags(o *pool.Observation) map[string]string {
 	})
 }
 
-// validCondition says whether the pool's own spec is good. A zone that the cluster lacks does not stop a pool that has
-// others, as the cluster can lose it at any time.
+// validCondition says whether the pool's own spec is good.
 func (in inputs) validCondition(o *pool.Observation) condition.Condition {
 	if o.Exports.Source == pool.SourceNotFetched || o.Bootstrap.Source == pool.SourceNotFetched {
 		return condition.New(condition.TypeInputsValid, condition.Unknown, reasonNotFetched, "waiting for Crossplane to fetch the objects that the pool refers to")
 	}
-	var errs field.ErrorList
-	for i, zone := range o.Composite.Spec.FailureDomains {
-		if slices.Contains(in.zones.Unknown, zone) {
-			errs = append(errs, field.NotFound(field.NewPath("spec", "failureDomains").Index(i), zone))
-		}
-	}
-	if len(errs) > 0 {
-		return condition.New(condition.TypeInputsValid, condition.False, reasonUnknownZones,
-			errs.ToAggregate().Error()+": the cluster exports no such zone, the pool spans the others")
+	if errs := in.unknownZones(o); len(errs) > 0 {
+		return condition.New(condition.TypeInputsValid, condition.False, reasonUnknownZones, Message(errs)+"; the pool goes on without them")
 	}
 	return condition.New(condition.TypeInputsValid, condition.True, reasonValid, "every input is valid")
 }

@@ -83,7 +83,7 @@ func region(o *pool.Observation, in inputs) string {
 	return ""
 }
 
-var stuck = map[pool.CreationProblem]rollout.Reason{
+var stuck = map[pool.CreationProblem]rollout.Reason{ //nolint:gochecknoglobals // A constant table.
 	pool.CreationNameTaken:    rollout.ReasonTemplateNameTaken,
 	pool.CreationUndetermined: rollout.ReasonTemplateUndetermined,
 }
@@ -178,7 +178,8 @@ func (p planned) currentTemplate(o *pool.Observation, in inputs) (Template, bool
 func (p planned) group(o *pool.Observation, in inputs) *Group {
 	observed := o.Managed.Group
 	composable := p.hasGroupInputs(in)
-	if observed == nil && !(composable && o.Managed.Object != nil && o.Managed.Object.Ready) {
+	staged := o.Managed.Object != nil && o.Managed.Object.Ready
+	if observed == nil && (!composable || !staged) {
 		return nil
 	}
 	g := &Group{

@@ -2,6 +2,7 @@ package decision
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -34,14 +35,11 @@ func refuse(o *pool.Observation, in inputs, refused field.ErrorList) Decision {
 
 // Message puts all errors into one line, in their order.
 func Message(errs field.ErrorList) string {
-	msg := ""
-	for i, err := range errs {
-		if i > 0 {
-			msg += "; "
-		}
-		msg += err.Error()
+	lines := make([]string, 0, len(errs))
+	for _, err := range errs {
+		lines = append(lines, err.Error())
 	}
-	return msg
+	return strings.Join(lines, "; ")
 }
 
 // report fills in the status, the conditions and the readiness of a decision whose resources are decided.
@@ -49,6 +47,7 @@ func report(o *pool.Observation, in inputs, p planned, d Decision) Decision {
 	h := health.Of(health.Inputs{
 		Asked:     o.Input.AWS.Identity != v1beta1.IdentityNone,
 		Problem:   p.members.Problem,
+		GroupName: p.groupName,
 		GroupGone: groupGone(o),
 		Desired:   desired(o),
 		Instances: p.members.Instances,
@@ -88,7 +87,7 @@ func isChanging(p planned, d Decision, h v1alpha1.Health) bool {
 	})
 }
 
-var inputConditions = []condition.Type{
+var inputConditions = []condition.Type{ //nolint:gochecknoglobals // A constant table.
 	condition.TypeInputsValid, condition.TypeClusterExportsAvailable, condition.TypeBootstrapConfigReady, condition.TypeImageResolved,
 }
 
@@ -142,6 +141,7 @@ func status(o *pool.Observation, in inputs, p planned, d Decision, h v1alpha1.He
 		s.Replicas = n
 	}
 	if p.members.Known {
+		s.ReadyReplicas = new(health.Running(p.members.Instances))
 		s.ProviderIDList = membership.ProviderIDs(p.members.Instances)
 		s.Instances = membership.Statuses(p.members.Instances, o.AWS.Group.Value, p.GroupID)
 		h.Message += membership.CutNote(len(p.members.Instances))

@@ -1,9 +1,11 @@
-// Package health decides a pool's health by the table of the seed's documentation.
+// Package health decides a pool's health by the table of the Terraform module's documentation, with its states, reasons
+// and messages, so that whoever reads them today can go on.
 package health
 
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
@@ -25,6 +27,7 @@ const (
 	ReasonNoMembers         = "NoMembers"
 	ReasonInstanceStopped   = "InstanceStopped:"
 	ReasonInstancePending   = "InstancePending:"
+	ReasonUnknownState      = "UnknownState:"
 	ReasonScalingInProgress = "ScalingInProgress"
 )
 
@@ -38,6 +41,8 @@ type Inputs struct {
 	Asked bool
 	// Problem of the reading, nil when it is whole.
 	Problem *pool.ReadError
+	// GroupName of the group in AWS.
+	GroupName string
 	// GroupGone says that AWS has no such group, though one was composed.
 	GroupGone bool
 	// Desired capacity; nil when not known.
@@ -50,46 +55,70 @@ type Inputs struct {
 func Of(in Inputs) v1alpha1.Health {
 	switch {
 	case in.GroupGone:
-		return v1alpha1.Health{State: StateTerminated, Message: "the Auto Scaling group does not exist in the account and region that the function reads", Reasons: []string{ReasonGroupNotFound}}
+		return v1alpha1.Health{State: StateTerminated, Message: fmt.Sprintf("Auto Scaling group %s not found", in.GroupName), Reasons: []string{ReasonGroupNotFound}}
 	case in.Problem != nil:
 		return v1alpha1.Health{State: StateUnknown, Message: in.Problem.Message, Reasons: []string{string(in.Problem.Reason)}}
 	case in.Desired != nil && *in.Desired == 0:
-		return v1alpha1.Health{State: StateRunning, Healthy: true, Message: "the pool is scaled to 0"}
+		return v1alpha1.Health{State: StateRunning, Healthy: true, Message: "the group is scaled to zero"}
 	case !in.Asked:
 		return v1alpha1.Health{State: StateUnknown, Message: "the function does not read AWS: set aws.identity in its Input to see members and their health", Reasons: []string{ReasonMembershipNotRead}}
 	case len(in.Instances) == 0:
-		return v1alpha1.Health{State: StatePending, Message: "the group has no member yet", Reasons: []string{ReasonNoMembers}}
+		return v1alpha1.Health{State: StatePending, Message: waiting(in.Desired), Reasons: []string{ReasonNoMembers}}
 	}
 	return ofMembers(in)
 }
 
+func waiting(desired *int32) string {
+	if desired == nil {
+		return "waiting for the first instance"
+	}
+	return fmt.Sprintf("waiting for the first of %d instances", *desired)
+}
+
 func ofMembers(in Inputs) v1alpha1.Health {
 	total := len(in.Instances)
-	if stopped := inStates(in.Instances, "stopping", "stopped"); len(stopped) > 0 {
-		return v1alpha1.Health{
-			State:   StateStopped,
-			Message: fmt.Sprintf("%d of %d members are stopping or stopped", len(stopped), total),
-			Reasons: reasons(ReasonInstanceStopped, stopped),
-		}
-	}
-	pending := notRunning(in.Instances)
-	if len(pending) == 0 && in.Desired != nil && total == int(*in.Desired) {
-		return v1alpha1.Health{State: StateRunning, Healthy: true, Message: fmt.Sprintf("all %d members are running", total)}
-	}
-	h := v1alpha1.Health{
-		State:   StateRunning,
-		Message: fmt.Sprintf("%d of %d members are running", total-len(pending), total),
-		Reasons: append(reasons(ReasonInstancePending, pending), ReasonScalingInProgress),
-	}
+	// A desired capacity that is not known is taken to be what is there.
+	desired := total
 	if in.Desired != nil {
-		h.Message += fmt.Sprintf(", %d are desired", *in.Desired)
+		desired = int(*in.Desired)
 	}
-	return h
+	if stopped := inStates(in.Instances, "stopping", "stopped"); len(stopped) > 0 {
+		rs := reasons(ReasonInstanceStopped, stopped)
+		return v1alpha1.Health{State: StateStopped, Message: notAllRunning(total, desired, rs), Reasons: rs}
+	}
+	if strange := unheardOf(in.Instances); len(strange) > 0 {
+		rs := reasons(ReasonUnknownState, strange)
+		return v1alpha1.Health{State: StateUnknown, Message: notAllRunning(total, desired, rs), Reasons: rs}
+	}
+	pending := inStates(in.Instances, "pending")
+	rs := reasons(ReasonInstancePending, pending)
+	if total != desired {
+		rs = append(rs, ReasonScalingInProgress)
+	}
+	return v1alpha1.Health{
+		State:   StateRunning,
+		Healthy: len(rs) == 0,
+		Message: fmt.Sprintf("%d of %d instances running", total-len(pending), desired),
+		Reasons: rs,
+	}
+}
+
+func notAllRunning(total, desired int, reasons []string) string {
+	return fmt.Sprintf("%d of %d instances, not all running: %s", total, desired, strings.Join(reasons, ", "))
+}
+
+// Running counts the members that run.
+func Running(instances []pool.Instance) int32 {
+	return int32(len(inStates(instances, "running"))) //nolint:gosec // A group has some thousand members at most.
 }
 
 func reasons(prefix string, ids []string) []string {
-	out := make([]string, 0, min(len(ids), maxReasons)+1)
-	for _, id := range ids[:min(len(ids), maxReasons)] {
+	named := ids[:min(len(ids), maxReasons)]
+	if len(named) == 0 {
+		return nil
+	}
+	out := make([]string, 0, len(named)+1)
+	for _, id := range named {
 		out = append(out, prefix+id)
 	}
 	return out
@@ -105,11 +134,11 @@ func inStates(instances []pool.Instance, states ...string) []string {
 	return sorted(ids)
 }
 
-// notRunning treats a state that no one has heard of like pending: it does not run.
-func notRunning(instances []pool.Instance) []string {
+// unheardOf are in a state that EC2 does not have today: not running, whatever it means.
+func unheardOf(instances []pool.Instance) []string {
 	var ids []string
 	for _, i := range instances {
-		if i.State != "running" {
+		if !slices.Contains([]string{"pending", "running", "stopping", "stopped"}, i.State) {
 			ids = append(ids, i.ID)
 		}
 	}

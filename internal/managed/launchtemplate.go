@@ -38,6 +38,7 @@ func (r *renderer) launchTemplate(t decision.Template) *ec2.LaunchTemplate {
 		NetworkInterfaces: []ec2.NetworkInterfacesParameters{{
 			DeviceIndex:              new(float64(0)),
 			AssociatePublicIPAddress: new(fmt.Sprint(s.PublicIP)),
+			DeleteOnTermination:      new("true"),
 			SecurityGroups:           pointers(r.common.SecurityGroupIDs),
 		}},
 		TagSpecifications: r.tagSpecifications(),

@@ -18,7 +18,7 @@ type scopeVersions struct {
 }
 
 // versions are the storage versions of provider-aws v2.5.0 and v2.6.0.
-var versions = map[pool.Scope]scopeVersions{
+var versions = map[pool.Scope]scopeVersions{ //nolint:gochecknoglobals // A constant table.
 	pool.ScopeNamespaced: {
 		apiVersions: map[string]string{
 			kindLaunchTemplate:   "ec2.aws.m.upbound.io/v1beta1",

@@ -12,10 +12,12 @@ import (
 	"github.com/crossplane/function-sdk-go/request"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/validation"
 )
 
 // From decodes a request. It returns an error that names the field when the Input or the composite have fields of the
@@ -36,6 +38,7 @@ func From(req *fnv1.RunFunctionRequest) (*pool.Observation, error) {
 	}
 	return &pool.Observation{
 		Composite:   composite,
+		Undecodable: undecodable(xr, composite),
 		Conditions:  conditionsOf(xr),
 		Input:       in,
 		Exports:     exportsOf(composite, req.GetRequiredResources()),
@@ -77,6 +80,13 @@ func decodeComposite(xr *structpb.Struct) (*v1alpha1.MachinePool, error) {
 	composite.Default()
 	defaultNamespaces(composite, text(xr, "spec", "claimRef", "namespace"))
 	return composite, nil
+}
+
+// undecodable is what the API server would refuse of the composite and the decoded one no longer shows.
+func undecodable(xr *structpb.Struct, composite *v1alpha1.MachinePool) field.ErrorList {
+	sent := map[string]any{"spec": at(xr, "spec").GetStructValue().AsMap()}
+	// The references' namespaces have their defaults by now, so one that is empty was nowhere to be taken from.
+	return append(validation.Object(sent), validation.Namespaces(composite, composite.Spec.Bootstrap.DataSecretRef.Namespace)...)
 }
 
 // decode a value into a typed one. A nil value decodes into nothing.

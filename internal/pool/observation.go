@@ -3,6 +3,8 @@ package pool
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
@@ -12,6 +14,8 @@ import (
 type Observation struct {
 	// Composite is the pool, its spec defaulted and its status as the last run left it.
 	Composite *v1alpha1.MachinePool
+	// Undecodable is what is wrong with the composite as it was sent and cannot be told from the decoded one.
+	Undecodable field.ErrorList
 	// Conditions of the composite as last reported, by type.
 	Conditions map[string]condition.Condition
 	// Input of the pipeline step, defaulted.

@@ -79,7 +79,7 @@ type ReadReason string
 const (
 	ReadThrottled          ReadReason = "Throttled"
 	ReadAccessDenied       ReadReason = "AccessDenied"
-	ReadCredentialsInvalid ReadReason = "CredentialsInvalid" //nolint:gosec // A reason, not a credential.
+	ReadCredentialsInvalid ReadReason = "CredentialsInvalid"
 	ReadTimedOut           ReadReason = "TimedOut"
 	ReadClockSkewed        ReadReason = "ClockSkewed"
 	ReadPartial            ReadReason = "PartialRead"

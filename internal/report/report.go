@@ -4,6 +4,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
@@ -49,7 +50,7 @@ func selector(apiVersion, kind, namespace, name string) *fnv1.ResourceSelector {
 
 // Refusal reports a decision that composes nothing. It is fatal, and so leaves everything that exists as it is.
 func Refusal(rsp *fnv1.RunFunctionResponse, d decision.Decision) {
-	Conditions(rsp, d.Conditions)
+	conditions(rsp, d.Conditions)
 	response.Fatal(rsp, errors.New(decision.Message(d.Refused)))
 }
 
@@ -58,10 +59,10 @@ func Pool(rsp *fnv1.RunFunctionResponse, o *pool.Observation, d decision.Decisio
 	if err := desire(rsp, manifests); err != nil {
 		return err
 	}
-	if err := Status(rsp, o, d); err != nil {
+	if err := status(rsp, d); err != nil {
 		return err
 	}
-	Conditions(rsp, d.Conditions)
+	conditions(rsp, d.Conditions)
 	for _, e := range d.Events {
 		result(rsp, e)
 	}
@@ -78,25 +79,22 @@ func ttl(r v1beta1.Refresh, changing bool) time.Duration {
 
 // desire adds the manifests to what earlier steps of the pipeline desire.
 func desire(rsp *fnv1.RunFunctionResponse, manifests []managed.Manifest) error {
-	if rsp.Desired == nil {
-		rsp.Desired = &fnv1.State{}
-	}
-	if rsp.Desired.Resources == nil {
-		rsp.Desired.Resources = make(map[string]*fnv1.Resource, len(manifests))
-	}
+	resources := make(map[string]*fnv1.Resource, len(manifests))
+	maps.Copy(resources, rsp.GetDesired().GetResources())
 	for _, m := range manifests {
 		s, err := structpb.NewStruct(m.Object)
 		if err != nil {
 			return fmt.Errorf("cannot encode composed resource %q: %w", m.Resource, err)
 		}
-		rsp.Desired.Resources[m.Resource] = &fnv1.Resource{Resource: s, Ready: ready(m.Ready)}
+		resources[m.Resource] = &fnv1.Resource{Resource: s, Ready: ready(m.Ready)}
 	}
+	rsp.Desired = &fnv1.State{Composite: rsp.GetDesired().GetComposite(), Resources: resources}
 	return nil
 }
 
-// Status writes the composite's status beside what earlier steps desire of it, and its readiness. Readiness is said
+// status writes the composite's status beside what earlier steps desire of it, and its readiness. Readiness is said
 // outright, since Crossplane would otherwise count a template that is on its way in or out.
-func Status(rsp *fnv1.RunFunctionResponse, o *pool.Observation, d decision.Decision) error {
+func status(rsp *fnv1.RunFunctionResponse, d decision.Decision) error {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&d.Status)
 	if err != nil {
 		return fmt.Errorf("cannot encode the status: %w", err)
@@ -105,27 +103,21 @@ func Status(rsp *fnv1.RunFunctionResponse, o *pool.Observation, d decision.Decis
 	if err != nil {
 		return fmt.Errorf("cannot encode the status: %w", err)
 	}
-	if rsp.Desired.Composite == nil {
-		rsp.Desired.Composite = &fnv1.Resource{}
+	earlier := rsp.GetDesired().GetComposite()
+	object := maps.Clone(earlier.GetResource().GetFields())
+	if object == nil {
+		object = map[string]*structpb.Value{}
 	}
-	composite := rsp.GetDesired().GetComposite()
-	composite.Ready = ready(d.Ready)
-	if composite.Resource == nil {
-		composite.Resource = &structpb.Struct{}
+	merged := maps.Clone(object["status"].GetStructValue().GetFields())
+	if merged == nil {
+		merged = map[string]*structpb.Value{}
 	}
-	if composite.Resource.Fields == nil {
-		composite.Resource.Fields = map[string]*structpb.Value{}
-	}
-	object := composite.Resource.Fields
-	if object["status"].GetStructValue() == nil {
-		object["status"] = structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{}})
-	}
-	status := object["status"].GetStructValue()
-	if status.Fields == nil {
-		status.Fields = map[string]*structpb.Value{}
-	}
-	for k, v := range ours.GetFields() {
-		status.Fields[k] = v
+	maps.Copy(merged, ours.GetFields())
+	object["status"] = structpb.NewStructValue(&structpb.Struct{Fields: merged})
+	rsp.Desired.Composite = &fnv1.Resource{
+		Resource:          &structpb.Struct{Fields: object},
+		ConnectionDetails: earlier.GetConnectionDetails(),
+		Ready:             ready(d.Ready),
 	}
 	return nil
 }
@@ -137,15 +129,15 @@ func ready(r bool) fnv1.Ready {
 	return fnv1.Ready_READY_FALSE
 }
 
-var statuses = map[condition.Status]fnv1.Status{
+var statuses = map[condition.Status]fnv1.Status{ //nolint:gochecknoglobals // A constant table.
 	condition.True:    fnv1.Status_STATUS_CONDITION_TRUE,
 	condition.False:   fnv1.Status_STATUS_CONDITION_FALSE,
 	condition.Unknown: fnv1.Status_STATUS_CONDITION_UNKNOWN,
 }
 
-// Conditions of the composite, and of its claim when it has one.
-func Conditions(rsp *fnv1.RunFunctionResponse, conditions []condition.Condition) {
-	for _, c := range conditions {
+// conditions of the composite, and of its claim when it has one.
+func conditions(rsp *fnv1.RunFunctionResponse, cs []condition.Condition) {
+	for _, c := range cs {
 		rsp.Conditions = append(rsp.Conditions, &fnv1.Condition{
 			Type:    c.Type,
 			Status:  statuses[c.Status],
