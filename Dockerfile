@@ -30,6 +30,7 @@ FROM gcr.io/distroless/static-debian12:nonroot AS image
 
 WORKDIR /
 COPY --from=build /function /function
-EXPOSE 9443
+# gRPC, and Prometheus metrics.
+EXPOSE 9443 8080
 USER nonroot:nonroot
 ENTRYPOINT ["/function"]

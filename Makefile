@@ -83,6 +83,10 @@ fuzz: ## Fuzz each fuzz target for FUZZTIME (60s)
 	  done; \
 	done
 
+.PHONY: bench
+bench: ## Measure a run against a no-op of the same size (BENCHFLAGS="-benchtime=5s -count=3")
+	$(GO) test -run '^$$' -bench . -benchmem $(BENCHFLAGS) .
+
 ##@ Ship it
 
 .PHONY: package

@@ -50,7 +50,7 @@ func startOnFreePort(ctx context.Context, binary string) (*function, error) {
 
 	ctx, cancel := context.WithCancel(ctx)
 	logs := &log{}
-	cmd := exec.CommandContext(ctx, binary, "--insecure", "--address", address)
+	cmd := exec.CommandContext(ctx, binary, "--insecure", "--address="+address, "--metrics-address=")
 	cmd.Stdout, cmd.Stderr = logs, logs
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = stopTimeout

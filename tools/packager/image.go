@@ -72,7 +72,7 @@ func configFile(img v1.Image, arch, version string) *v1.ConfigFile {
 		User:         nonroot,
 		WorkingDir:   "/",
 		Env:          []string{"PATH=/", "SSL_CERT_FILE=/" + certsFile},
-		ExposedPorts: map[string]struct{}{"9443/tcp": {}},
+		ExposedPorts: map[string]struct{}{"8080/tcp": {}, "9443/tcp": {}},
 		Labels: map[string]string{
 			"org.opencontainers.image.title":    "function-aws-machinepool",
 			"org.opencontainers.image.source":   "https://github.com/crossplane-contrib/function-aws-machinepool",
