@@ -66,11 +66,12 @@ lint: $(GOLANGCI_LINT) ## Lint the Go code, and shell scripts if shellcheck is t
 	exit $$status
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Write deepcopy, the XRD and the Input's CRD from the Go types
+generate: $(CONTROLLER_GEN) ## Write deepcopy, the XRD, the Input's CRD and docs/api.md from the Go types
 	$(CONTROLLER_GEN) object paths='./apis/...;./input/...'
 	$(CONTROLLER_GEN) crd paths=./input/... output:crd:dir=package/input
 	$(CONTROLLER_GEN) crd paths=./apis/... output:crd:dir=$(CACHE)/crd
 	$(GO) run ./tools/xrd -crd $(CACHE)/crd/aws.machinepool.fn.crossplane.io_machinepools.yaml -xrd configuration/machinepools.yaml
+	$(GO) run ./tools/apidoc -xrd configuration/machinepools.yaml -input package/input/machinepool.fn.crossplane.io_inputs.yaml -out docs/api.md
 
 .PHONY: fuzz
 fuzz: ## Fuzz each fuzz target for FUZZTIME (60s)
