@@ -51,7 +51,7 @@ func TestIdentityPodHasNone(t *testing.T) {
 		Group:     unknown[*pool.Group](pool.ReadCredentialsInvalid, "no credentials could be had for autoscaling:DescribeAutoScalingGroups: check the identity of the function (docs/aws-access.md)"),
 		Instances: unknown[[]pool.Instance](pool.ReadCredentialsInvalid, "no credentials could be had for ec2:DescribeInstances: check the identity of the function (docs/aws-access.md)"),
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, anyTime()); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 	if n := len(w.seen()); n != 0 {
@@ -86,7 +86,7 @@ func TestIdentitySecretIsBroken(t *testing.T) {
 			log := &recorder{}
 			got := newWireReader(log).Read(context.Background(), pool.Query{Identity: tc.args, Region: "us-east-1", GroupName: "demo"})
 			want := pool.Reading{Group: unknown[*pool.Group](pool.ReadCredentialsInvalid, tc.want), Instances: unknown[[]pool.Instance](pool.ReadCredentialsInvalid, tc.want)}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(want, got, anyTime()); diff != "" {
 				t.Errorf("\n%s\n-want, +got:\n%s", tc.reason, diff)
 			}
 			noCanary(t, got, log)
@@ -176,7 +176,7 @@ func TestAssumeRoleDenied(t *testing.T) {
 		v1beta1.AssumeRole{RoleARN: "arn:aws:iam::" + canaryAccount + ":role/canary", ExternalID: canaryExtID})})
 	message := "sts:AssumeRole was denied: the role must exist, trust who assumes it and expect the external id (docs/aws-access.md)"
 	want := pool.Reading{Group: unknown[*pool.Group](pool.ReadAccessDenied, message), Instances: unknown[[]pool.Instance](pool.ReadAccessDenied, message)}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, anyTime()); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 	noCanary(t, got, log)

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/smithy-go"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
@@ -215,6 +216,11 @@ func fakeFleet(pools, members int) *fakeAWS {
 }
 
 func fleetPool(p int) string { return fmt.Sprintf("mp-team-a-pool-%05d", p) }
+
+// anyTime compares readings but for when they were made.
+func anyTime() cmp.Option {
+	return cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".At" }, cmp.Ignore())
+}
 
 var podIdentity = pool.Identity{Source: v1beta1.IdentityPod}
 

@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"errors"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -117,44 +118,42 @@ func (v *view) read(ctx context.Context, q pool.Query, out pool.Reading) pool.Re
 	members, refresh := v.askGroup(q)
 
 	if out.Group.Asked {
-		m := members(ctx)
-		out.Group, out.Instances = asRead(m.group), asRead(m.instances)
+		m, at := members(ctx)
+		out.Group, out.Instances = asRead(m.group, at), asRead(m.instances, at)
 	}
 	if out.Refresh.Asked {
-		o := refresh(ctx)
+		o, at := refresh(ctx)
 		if o.failure != nil && o.failure.badInput && out.Group.Known() && out.Group.Value == nil {
 			// AWS refuses the name of a group that it does not have, with a code that says nothing more.
 			o = outcome[*pool.Refresh]{}
 		}
-		out.Refresh = asRead(o)
+		out.Refresh = asRead(o, at)
 	}
 	if out.Image.Asked {
-		out.Image = asRead(image(ctx))
+		o, at := image(ctx)
+		out.Image = asRead(o, at)
 	}
 	return out
 }
 
-// An await waits for what was asked for.
-type await[T any] func(context.Context) T
+// An await waits for what was asked for, and says when AWS was asked.
+type await[T any] func(context.Context) (T, time.Time)
 
 func (v *view) askGroup(q pool.Query) (await[membership], await[outcome[*pool.Refresh]]) {
 	if q.GroupName == "" {
 		return nil, nil
 	}
 	if bad := badGroupName(q.GroupName); bad != nil {
-		return func(context.Context) membership {
-				return membership{group: outcome[*pool.Group]{failure: bad}, instances: outcome[[]pool.Instance]{failure: bad}}
-			}, func(context.Context) outcome[*pool.Refresh] {
-				return outcome[*pool.Refresh]{failure: bad}
-			}
+		return refused(membership{group: outcome[*pool.Group]{failure: bad}, instances: outcome[[]pool.Instance]{failure: bad}}),
+			refused(outcome[*pool.Refresh]{failure: bad})
 	}
 	members := v.memberships.Want(q.GroupName, q.MaxAge)
-	awaitMembers := func(ctx context.Context) membership {
+	awaitMembers := func(ctx context.Context) (membership, time.Time) {
 		m, err := members.Wait(ctx)
 		if err != nil {
-			return membership{group: unanswered[*pool.Group](opGroups, err), instances: unanswered[[]pool.Instance](opInstances, err)}
+			return membership{group: unanswered[*pool.Group](opGroups, err), instances: unanswered[[]pool.Instance](opInstances, err)}, time.Time{}
 		}
-		return m
+		return m, members.At()
 	}
 	if !q.Refresh {
 		return awaitMembers, nil
@@ -167,26 +166,32 @@ func (v *view) askImage(q pool.Query) await[outcome[*pool.Image]] {
 		return nil
 	}
 	if bad := badImageQuery(q.Image); bad != nil {
-		return func(context.Context) outcome[*pool.Image] { return outcome[*pool.Image]{failure: bad} }
+		return refused(outcome[*pool.Image]{failure: bad})
 	}
 	return answer(v.images.Want(*q.Image, q.MaxAge), opImages)
 }
 
 func answer[T any](p *batch.Pending[outcome[T]], op string) await[outcome[T]] {
-	return func(ctx context.Context) outcome[T] {
+	return func(ctx context.Context) (outcome[T], time.Time) {
 		o, err := p.Wait(ctx)
 		if err != nil {
-			return unanswered[T](op, err)
+			return unanswered[T](op, err), time.Time{}
 		}
-		return o
+		return o, p.At()
 	}
 }
 
-func asRead[T any](o outcome[T]) pool.Read[T] {
+// refused is what there is to say of a question that is not asked.
+func refused[T any](o T) await[T] {
+	return func(context.Context) (T, time.Time) { return o, time.Time{} }
+}
+
+// asRead gives an answer the time when it was asked for, since what changed after that may be missing in it.
+func asRead[T any](o outcome[T], at time.Time) pool.Read[T] {
 	if o.failure != nil {
 		return pool.Read[T]{Asked: true, Err: o.failure.read()}
 	}
-	return pool.Read[T]{Asked: true, Value: o.value}
+	return pool.Read[T]{Asked: true, Value: o.value, At: at}
 }
 
 // unanswered is what there is to say when the run's time is over, or when a batch left a key out.

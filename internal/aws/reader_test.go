@@ -21,6 +21,8 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
 
+var refreshStart = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+
 func demoAWS() *fakeAWS {
 	g := fakeGroup("demo", "i-2", "i-1")
 	g.LaunchTemplate = &astypes.LaunchTemplateSpecification{LaunchTemplateId: awssdk.String("lt-1")}
@@ -41,7 +43,7 @@ func demoAWS() *fakeAWS {
 		},
 		refreshes: map[string][]astypes.InstanceRefresh{
 			"demo": {
-				{InstanceRefreshId: awssdk.String("new"), Status: astypes.InstanceRefreshStatusInProgress, StatusReason: awssdk.String("Waiting"), PercentageComplete: awssdk.Int32(40), InstancesToUpdate: awssdk.Int32(2)},
+				{InstanceRefreshId: awssdk.String("new"), StartTime: awssdk.Time(refreshStart), Status: astypes.InstanceRefreshStatusInProgress, StatusReason: awssdk.String("Waiting"), PercentageComplete: awssdk.Int32(40), InstancesToUpdate: awssdk.Int32(2)},
 				{InstanceRefreshId: awssdk.String("old"), Status: astypes.InstanceRefreshStatusSuccessful},
 			},
 			"other": nil,
@@ -117,7 +119,7 @@ func TestRead(t *testing.T) {
 				Group:     known(wantDemoGroup()),
 				Instances: known(wantDemoInstances()),
 				Image:     known(&pool.Image{ID: "ami-2", Name: "ubuntu-1.34.1-b"}),
-				Refresh:   known(&pool.Refresh{ID: "new", Status: "InProgress", StatusReason: "Waiting", PercentageComplete: 40, InstancesToUpdate: 2}),
+				Refresh:   known(&pool.Refresh{ID: "new", Status: "InProgress", StartTime: refreshStart, StatusReason: "Waiting", PercentageComplete: 40, InstancesToUpdate: 2}),
 			},
 			calls: map[string]int{opGroups: 1, opInstances: 1, opImages: 1, opRefreshes: 1},
 		},
@@ -287,7 +289,7 @@ func TestRead(t *testing.T) {
 				}
 				begin := time.Now()
 				got := newFakeReader(t, f).Read(context.Background(), tc.args)
-				if diff := cmp.Diff(tc.want, got); diff != "" {
+				if diff := cmp.Diff(tc.want, got, anyTime()); diff != "" {
 					t.Errorf("\n%s\nRead(...): -want, +got:\n%s", tc.reason, diff)
 				}
 				if took := time.Since(begin); took > 5*time.Second {
@@ -446,7 +448,7 @@ func TestReadFailureIsNotKept(t *testing.T) {
 			t.Errorf("want a failure, got %+v", got.Instances)
 		}
 		f.fail = nil
-		if diff := cmp.Diff(pool.Reading{Group: known(wantDemoGroup()), Instances: known(wantDemoInstances())}, r.Read(context.Background(), q)); diff != "" {
+		if diff := cmp.Diff(pool.Reading{Group: known(wantDemoGroup()), Instances: known(wantDemoInstances())}, r.Read(context.Background(), q), anyTime()); diff != "" {
 			t.Errorf("after the failure: -want, +got:\n%s", diff)
 		}
 	})
@@ -464,8 +466,44 @@ func TestReadIsTheCallersOwn(t *testing.T) {
 		second.Image.Value.ID, second.Refresh.Value.ID = "x", "x"
 		third := r.Read(context.Background(), q)
 		got := fmt.Sprintf("%+v %+v %+v %+v", *third.Group.Value, third.Instances.Value, *third.Image.Value, *third.Refresh.Value)
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(want, got, anyTime()); diff != "" {
 			t.Errorf("after another caller changed its copy: -want, +got:\n%s", diff)
+		}
+	})
+}
+
+// The time of an answer tells it from another one, and not from its copies.
+func TestReadSaysWhen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := demoAWS()
+		f.takes = 300 * time.Millisecond
+		r := newFakeReader(t, f)
+		q := pool.Query{Identity: podIdentity, Region: "us-east-1", GroupName: "demo", Refresh: true, Image: &pool.ImageQuery{Owner: "1", Name: "ubuntu-*", Architecture: "x86_64"}, MaxAge: 10 * time.Second}
+		begin := time.Now()
+		times := func() []time.Duration {
+			got := r.Read(context.Background(), q)
+			var out []time.Duration
+			for _, at := range []time.Time{got.Group.At, got.Instances.At, got.Refresh.At, got.Image.At} {
+				out = append(out, at.Sub(begin))
+			}
+			return out
+		}
+		asked := []time.Duration{gatherTime, gatherTime, gatherTime, gatherTime}
+		if diff := cmp.Diff(asked, times()); diff != "" {
+			t.Errorf("when it was asked, of which 300 ms passed until the answer: -want, +got:\n%s", diff)
+		}
+		time.Sleep(5 * time.Second)
+		if diff := cmp.Diff(asked, times()); diff != "" {
+			t.Errorf("a copy of it: -want, +got:\n%s", diff)
+		}
+		time.Sleep(10 * time.Second)
+		if got := times(); got[0] <= 15*time.Second || got[0] != got[1] {
+			t.Errorf("another answer: want a later time, the same for both, got %v", got)
+		}
+		f.fail = failing(opInstances, errors.New("broken"))
+		time.Sleep(11 * time.Second)
+		if got := r.Read(context.Background(), q); !got.Instances.At.IsZero() || got.Group.At.IsZero() {
+			t.Errorf("a failure is no answer: want no time, got %v, %v", got.Instances.At, got.Group.At)
 		}
 	})
 }
@@ -481,7 +519,7 @@ func TestReadNotSignedIn(t *testing.T) {
 		Instances: unknown[[]pool.Instance](pool.ReadFailed, "the clients for AWS could not be made (docs/aws-access.md)"),
 	}
 	for range 2 {
-		if diff := cmp.Diff(want, r.Read(context.Background(), query("demo"))); diff != "" {
+		if diff := cmp.Diff(want, r.Read(context.Background(), query("demo")), anyTime()); diff != "" {
 			t.Errorf("Read(...): -want, +got:\n%s", diff)
 		}
 	}

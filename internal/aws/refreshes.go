@@ -30,6 +30,7 @@ func (v *view) readRefresh(ctx context.Context, name string) outcome[*pool.Refre
 			found = &pool.Refresh{
 				ID:                 awssdk.ToString(r.InstanceRefreshId),
 				Status:             string(r.Status),
+				StartTime:          awssdk.ToTime(r.StartTime),
 				StatusReason:       awssdk.ToString(r.StatusReason),
 				PercentageComplete: awssdk.ToInt32(r.PercentageComplete),
 				InstancesToUpdate:  awssdk.ToInt32(r.InstancesToUpdate),

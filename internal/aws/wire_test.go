@@ -263,7 +263,7 @@ func newWireReader(l logging.Logger) *Reader {
 func noCanary(t *testing.T, r pool.Reading, log *recorder) {
 	t.Helper()
 	// Unlike the verbs of fmt, a diff shows what pointers point to.
-	shown := cmp.Diff(pool.Reading{}, r)
+	shown := cmp.Diff(pool.Reading{}, r, anyTime())
 	for _, c := range canaries() {
 		if strings.Contains(shown, c) {
 			t.Errorf("the reading shows %q:\n%s", c, shown)
@@ -464,7 +464,7 @@ func TestWire(t *testing.T) {
 			q := pool.Query{Identity: secretIdentity(canaryKeyID), Region: "us-east-1", GroupName: "demo"}
 
 			got := r.Read(context.Background(), q)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
+			if diff := cmp.Diff(tc.want, got, anyTime()); diff != "" {
 				t.Errorf("\n%s\nRead(...): -want, +got:\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff(tc.attempts, w.actions()); tc.attempts != nil && diff != "" {
@@ -491,10 +491,10 @@ func TestWireRequests(t *testing.T) {
 		Refresh:   true,
 		Image:     &pool.ImageQuery{Owner: "819546954734", Name: "n-*", Architecture: "arm64"},
 	})
-	if diff := cmp.Diff(known(&pool.Image{ID: "ami-1", Name: "n-1"}), got.Image); diff != "" {
+	if diff := cmp.Diff(known(&pool.Image{ID: "ami-1", Name: "n-1"}), got.Image, anyTime()); diff != "" {
 		t.Errorf("image: -want, +got:\n%s", diff)
 	}
-	if diff := cmp.Diff(known(&pool.Refresh{ID: "1", Status: "Baking"}), got.Refresh); diff != "" {
+	if diff := cmp.Diff(known(&pool.Refresh{ID: "1", Status: "Baking"}), got.Refresh, anyTime()); diff != "" {
 		t.Errorf("refresh: -want, +got:\n%s", diff)
 	}
 
@@ -537,7 +537,7 @@ func TestWireNobodyThere(t *testing.T) {
 	log := &recorder{}
 	got := newWireReader(log).Read(context.Background(), pool.Query{Identity: secretIdentity(canaryKeyID), Region: "us-east-1", GroupName: "demo"})
 	want := unknown[*pool.Group](pool.ReadFailed, "autoscaling:DescribeAutoScalingGroups could not be reached: check the region, the endpoint settings and the network (docs/aws-access.md)")
-	if diff := cmp.Diff(want, got.Group); diff != "" {
+	if diff := cmp.Diff(want, got.Group, anyTime()); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 	noCanary(t, got, log)

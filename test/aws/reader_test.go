@@ -60,7 +60,8 @@ func TestReaderThroughMoto(t *testing.T) {
 			t.Errorf("made: want a zone and an address, got %+v", i)
 		}
 	}
-	if diff := cmp.Diff(got, read()); diff != "" {
+	anyTime := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".At" }, cmp.Ignore())
+	if diff := cmp.Diff(got, read(), anyTime); diff != "" {
 		t.Errorf("the same again: -want, +got:\n%s", diff)
 	}
 
@@ -164,7 +165,7 @@ func TestReaderFindsImagesThroughMoto(t *testing.T) {
 		t.Errorf("want no image to match, got %+v, %+v", got.Value, got.Err)
 	}
 	q.Image = &pool.ImageQuery{Owner: owner, Name: "capa-ami-ubuntu-24.04-1.34.1-*", Architecture: "x86_64"}
-	if diff := cmp.Diff(pool.Read[*pool.Image]{Asked: true, Value: &pool.Image{ID: image, Name: "capa-ami-ubuntu-24.04-1.34.1-1"}}, r.Read(context.Background(), q).Image); diff != "" {
+	if diff := cmp.Diff(&pool.Image{ID: image, Name: "capa-ami-ubuntu-24.04-1.34.1-1"}, r.Read(context.Background(), q).Image.Value); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 }

@@ -41,6 +41,10 @@ type Pending[V any] struct {
 	ok    bool
 }
 
+// At is when the batch that answered was launched, once Wait returned without an error. Those who share an answer or get it
+// from the cache get the same time.
+func (p *Pending[V]) At() time.Time { return p.at }
+
 // Wait returns the caller's own copy of the answer. It fails with the context's error when that ends first, which
 // leaves the batch to the others, and with ErrNotAnswered.
 func (p *Pending[V]) Wait(ctx context.Context) (V, error) {

@@ -42,7 +42,7 @@ func Start(tb testing.TB) *Server {
 	if python == "" {
 		tb.Fatalf("%s is not set: run test/aws/run.sh, which installs moto", pythonEnv)
 	}
-	cmd := exec.CommandContext(tb.Context(), python, "-c", serverPy)
+	cmd := exec.CommandContext(tb.Context(), python, "-c", serverPy) //nolint:gosec // Whoever runs the tests chooses the Python.
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdin, err := cmd.StdinPipe()
@@ -139,7 +139,7 @@ func (s *Server) TryCall(ctx context.Context, service, region, action string, pa
 	if len(bytes.TrimSpace(body)) == 0 {
 		return n, nil
 	}
-	if err := xml.Unmarshal(body, n); err != nil {
+	if err := xml.Unmarshal(body, n); err != nil { //nolint:musttag // XMLName takes any name only without a tag.
 		return nil, fmt.Errorf("cannot parse moto's response: %w", err)
 	}
 	return n, nil
