@@ -20,8 +20,7 @@ type exportsInput struct {
 }
 
 func exportsOf(o *pool.Observation) exportsInput {
-	e := o.Exports
-	switch e.Source {
+	switch o.Exports.Source {
 	case pool.SourceFound:
 	case pool.SourceNotFetched:
 		return missingExports(condition.Unknown, reasonNotFetched, "waiting for Crossplane to fetch the object of "+exportsObject(o))
@@ -30,8 +29,12 @@ func exportsOf(o *pool.Observation) exportsInput {
 	case pool.SourceEmpty:
 		return missingExports(condition.False, reasonEmpty, exportsObject(o)+" holds no exports: wait for the cluster to publish them, or change spec.cluster.exportsFrom.fieldPath")
 	case pool.SourceMalformed:
-		return missingExports(condition.False, reasonMalformed, fmt.Sprintf("cannot read the exports of %s: %s", exportsObject(o), e.Detail))
+		return missingExports(condition.False, reasonMalformed, fmt.Sprintf("cannot read the exports of %s: %s", exportsObject(o), o.Exports.Detail))
 	}
+	return foundExports(o, o.Exports)
+}
+
+func foundExports(o *pool.Observation, e pool.Exports) exportsInput {
 	path := field.NewPath("spec", "cluster", "exportsFrom")
 	if e.Inline {
 		path = field.NewPath("spec", "cluster", "exports")

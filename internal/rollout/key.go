@@ -40,8 +40,7 @@ func Key(s *v1alpha1.MachinePoolSpec) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	// Strings and structs of strings always encode.
-	_ = e.Encode(c)
+	_ = e.Encode(c) //nolint:errchkjson // Strings and structs of strings always encode.
 	sum := sha256.Sum256(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 	return hex.EncodeToString(sum[:])[:keyLength]
 }

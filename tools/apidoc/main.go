@@ -42,7 +42,7 @@ type definition struct {
 		Versions []struct {
 			Name   string `json:"name"`
 			Schema struct {
-				OpenAPIV3Schema extv1.JSONSchemaProps `json:"openAPIV3Schema"`
+				OpenAPIV3Schema extv1.JSONSchemaProps `json:"openAPIV3Schema"` //nolint:tagliatelle // Kubernetes spells it so.
 			} `json:"schema"`
 		} `json:"versions"`
 	} `json:"spec"`
@@ -71,40 +71,50 @@ func generate(xrdPath, inputPath, outPath string) error {
 	return nil
 }
 
-// common fields of every Kubernetes object are documented elsewhere.
-var common = []string{"apiVersion", "kind", "metadata"}
-
 // writeObject writes a section for an object's fields, then one for each object among them.
 func writeObject(b *strings.Builder, path string, s extv1.JSONSchemaProps) {
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Properties)), func(n string) bool {
-		return path == "" && slices.Contains(common, n)
-	})
+	names := slices.Sorted(maps.Keys(s.Properties))
+	if path == "" {
+		// These are documented with Kubernetes.
+		names = slices.DeleteFunc(names, func(n string) bool { return slices.Contains([]string{"apiVersion", "kind", "metadata"}, n) })
+	}
 	if path != "" || !onlyObjects(s, names) {
-		if path != "" {
-			fmt.Fprintf(b, "### %s\n\n", path)
-		}
-		b.WriteString("| field | type | default | description |\n| --- | --- | --- | --- |\n")
-		for _, name := range names {
-			field := s.Properties[name]
-			required := ""
-			if slices.Contains(s.Required, name) {
-				required = " (required)"
-			}
-			fmt.Fprintf(b, "| `%s`%s | %s | %s | %s |\n", name, required, typeOf(field), defaultOf(field), describe(field))
-		}
-		b.WriteString("\n")
+		writeFields(b, path, s, names)
 	}
 	for _, name := range names {
-		field, child := s.Properties[name], strings.TrimPrefix(path+"."+name, ".")
-		switch {
-		case len(field.Properties) > 0:
-			writeObject(b, child, field)
-		case field.Items != nil && field.Items.Schema != nil && len(field.Items.Schema.Properties) > 0:
-			writeObject(b, child+"[]", *field.Items.Schema)
-		case field.AdditionalProperties != nil && field.AdditionalProperties.Schema != nil && len(field.AdditionalProperties.Schema.Properties) > 0:
-			writeObject(b, child+".<key>", *field.AdditionalProperties.Schema)
+		if child, suffix := objectIn(s.Properties[name]); child != nil {
+			writeObject(b, strings.TrimPrefix(path+"."+name, ".")+suffix, *child)
 		}
 	}
+}
+
+func writeFields(b *strings.Builder, path string, s extv1.JSONSchemaProps, names []string) {
+	if path != "" {
+		fmt.Fprintf(b, "### %s\n\n", path)
+	}
+	b.WriteString("| field | type | default | description |\n| --- | --- | --- | --- |\n")
+	for _, name := range names {
+		field := s.Properties[name]
+		required := ""
+		if slices.Contains(s.Required, name) {
+			required = " (required)"
+		}
+		fmt.Fprintf(b, "| `%s`%s | %s | %s | %s |\n", name, required, typeOf(field), defaultOf(field), describe(field))
+	}
+	b.WriteString("\n")
+}
+
+// objectIn a field: itself, its items or its values, with what its path ends in.
+func objectIn(s extv1.JSONSchemaProps) (*extv1.JSONSchemaProps, string) {
+	switch {
+	case len(s.Properties) > 0:
+		return &s, ""
+	case s.Items != nil && s.Items.Schema != nil && len(s.Items.Schema.Properties) > 0:
+		return s.Items.Schema, "[]"
+	case s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil && len(s.AdditionalProperties.Schema.Properties) > 0:
+		return s.AdditionalProperties.Schema, ".<key>"
+	}
+	return nil, ""
 }
 
 func onlyObjects(s extv1.JSONSchemaProps, names []string) bool {
