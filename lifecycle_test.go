@@ -42,9 +42,17 @@ func inEverySetting(t *testing.T, test func(t *testing.T, l *life)) {
 type life struct {
 	*simulator.World
 
-	t       *testing.T
+	t       tester
 	setting setting
 	last    simulator.Reconcile
+}
+
+// A tester is a test, or a property under test.
+type tester interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
 }
 
 const (
@@ -55,14 +63,10 @@ const (
 	resourcePolicy   = "scaling-policy"
 )
 
-func newLife(t *testing.T, s setting) *life {
+func newLife(t tester, s setting) *life {
 	t.Helper()
 	aws := simulator.NewAWS(map[string]string{"subnet-0a": "us-east-1a", "subnet-0b": "us-east-1b", "subnet-0c": "us-east-1c"})
-	for i, version := range []string{"1.34.1", "1.34.2", "1.35.0"} {
-		aws.Images = append(aws.Images, simulator.Image{
-			ID: fmt.Sprintf("ami-%017x", i+1), Name: "capa-ami-ubuntu-24.04-v" + version + "-1", Owner: "819546954734", Architecture: "x86_64",
-		})
-	}
+	aws.Images = images()
 	reader := simulator.NewReader(aws)
 	metadata := object{"name": poolName}
 	if !s.cluster {
@@ -1003,7 +1007,7 @@ func TestSteadyState(t *testing.T) {
 }
 
 // canonical bytes of a response.
-func canonical(t testing.TB, rsp *fnv1.RunFunctionResponse) string {
+func canonical(t tester, rsp *fnv1.RunFunctionResponse) string {
 	t.Helper()
 	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(rsp)
 	if err != nil {
