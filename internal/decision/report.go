@@ -96,10 +96,14 @@ func groupGone(o *pool.Observation) bool {
 	return o.Managed.Group.InAWS() && o.AWS.Group.Known() && o.AWS.Group.Value == nil
 }
 
-// desired capacity as AWS has it, else as the provider last saw it. Nil when neither is known.
+// desired capacity as AWS has it, else as it was last known, else as the provider last saw it. Nil when none is known.
 func desired(o *pool.Observation) *int32 {
 	if o.AWS.Group.Known() && o.AWS.Group.Value != nil {
 		return &o.AWS.Group.Value.DesiredCapacity
+	}
+	if o.AWS.Group.Failed() && o.Composite.Status.Replicas != nil {
+		// The provider looks every ten minutes only, so what it saw is older than what the last run read.
+		return o.Composite.Status.Replicas
 	}
 	if o.Managed.Group != nil {
 		return o.Managed.Group.DesiredCapacity
