@@ -73,12 +73,12 @@ func TestTable(t *testing.T) {
 		"Pending": {
 			reason: "Members still pending, though as many as desired.",
 			args:   Inputs{Asked: true, Desired: new(int32(3)), Instances: instances("pending", "running", "pending")},
-			want:   want{state: "running", reasons: []string{"InstancePending:i-0", "InstancePending:i-2", "ScalingInProgress"}},
+			want:   want{state: "running", reasons: []string{"InstancePending:i-0", "InstancePending:i-2"}},
 		},
 		"AllPending": {
 			reason: "A pool whose members are all pending has members, and is not pending itself.",
 			args:   Inputs{Asked: true, Desired: new(int32(1)), Instances: instances("pending")},
-			want:   want{state: "running", reasons: []string{"InstancePending:i-0", "ScalingInProgress"}},
+			want:   want{state: "running", reasons: []string{"InstancePending:i-0"}},
 		},
 		"Fewer": {
 			reason: "Fewer than desired.",
@@ -96,14 +96,19 @@ func TestTable(t *testing.T) {
 			want:   want{state: "running", reasons: []string{"InstancePending:i-0", "ScalingInProgress"}},
 		},
 		"NewState": {
-			reason: "A state that no one has heard of does not run.",
-			args:   Inputs{Asked: true, Desired: new(int32(1)), Instances: instances("hibernating")},
-			want:   want{state: "running", reasons: []string{"InstancePending:i-0", "ScalingInProgress"}},
+			reason: "A state that no one has heard of does not run, and what it means is not known.",
+			args:   Inputs{Asked: true, Desired: new(int32(2)), Instances: instances("hibernating", "pending")},
+			want:   want{state: "unknown", reasons: []string{"UnknownState:i-0"}},
+		},
+		"StoppedBeforeNewState": {
+			reason: "A member that stopped is known to be trouble.",
+			args:   Inputs{Asked: true, Desired: new(int32(2)), Instances: instances("hibernating", "stopped")},
+			want:   want{state: "stopped", reasons: []string{"InstanceStopped:i-1"}},
 		},
 		"DesiredUnknown": {
-			reason: "As many as desired cannot be said without a desired capacity.",
+			reason: "A desired capacity that is not known is taken to be what is there.",
 			args:   Inputs{Asked: true, Instances: instances("running")},
-			want:   want{state: "running", reasons: []string{"ScalingInProgress"}},
+			want:   want{state: "running", healthy: true},
 		},
 		"NotRead": {
 			reason: "Without AWS reads members are not known.",
@@ -166,18 +171,30 @@ func TestMessages(t *testing.T) {
 		args   Inputs
 		want   string
 	}{
-		"Zero":    {reason: "It says that nothing is to run.", args: Inputs{Asked: true, Desired: new(int32(0))}, want: "the pool is scaled to 0"},
-		"Running": {reason: "It says how many run.", args: Inputs{Asked: true, Desired: new(int32(2)), Instances: instances("running", "running")}, want: "all 2 members are running"},
-		"Pending": {
-			reason: "It says how many run, are there and are desired.",
-			args:   Inputs{Asked: true, Desired: new(int32(3)), Instances: instances("running", "pending")},
-			want:   "1 of 2 members are running, 3 are desired",
+		"Gone":    {reason: "It names the group.", args: Inputs{Asked: true, GroupGone: true, GroupName: "mp-a"}, want: "Auto Scaling group mp-a not found"},
+		"Zero":    {reason: "It says that nothing is to run.", args: Inputs{Asked: true, Desired: new(int32(0))}, want: "the group is scaled to zero"},
+		"Waiting": {reason: "It says how many are to come.", args: Inputs{Asked: true, Desired: new(int32(3))}, want: "waiting for the first of 3 instances"},
+		"WaitingUnknown": {
+			reason: "It makes up no number.",
+			args:   Inputs{Asked: true},
+			want:   "waiting for the first instance",
 		},
-		"DesiredUnknown": {reason: "It makes up no desired capacity.", args: Inputs{Asked: true, Instances: instances("running")}, want: "1 of 1 members are running"},
+		"Running": {reason: "It says how many run of those desired.", args: Inputs{Asked: true, Desired: new(int32(2)), Instances: instances("running", "running")}, want: "2 of 2 instances running"},
+		"Pending": {
+			reason: "One that is pending does not run.",
+			args:   Inputs{Asked: true, Desired: new(int32(3)), Instances: instances("running", "pending")},
+			want:   "1 of 3 instances running",
+		},
+		"DesiredUnknown": {reason: "It makes up no desired capacity.", args: Inputs{Asked: true, Instances: instances("running", "pending")}, want: "1 of 2 instances running"},
 		"Stopped": {
-			reason: "It says how many stop or stopped.",
-			args:   Inputs{Asked: true, Desired: new(int32(3)), Instances: instances("running", "stopping", "stopped")},
-			want:   "2 of 3 members are stopping or stopped",
+			reason: "It says which stop or stopped.",
+			args:   Inputs{Asked: true, Desired: new(int32(4)), Instances: instances("running", "stopping", "stopped")},
+			want:   "3 of 4 instances, not all running: InstanceStopped:i-1, InstanceStopped:i-2",
+		},
+		"NewState": {
+			reason: "It says which are in a state that no one has heard of.",
+			args:   Inputs{Asked: true, Desired: new(int32(1)), Instances: instances("hibernating")},
+			want:   "1 of 1 instances, not all running: UnknownState:i-0",
 		},
 		"ReadFailed": {reason: "It is the read's own.", args: Inputs{Asked: true, Problem: throttled}, want: "autoscaling:DescribeAutoScalingGroups: throttled"},
 	}
@@ -193,8 +210,8 @@ func TestMessages(t *testing.T) {
 // TestManyMembers holds a status of thousands of members to a size that etcd takes.
 func TestManyMembers(t *testing.T) {
 	states := slices.Repeat([]string{"pending"}, 3000)
-	h := Of(Inputs{Asked: true, Desired: new(int32(3000)), Instances: instances(states...)})
-	if want := "0 of 3000 members are running, 3000 are desired"; h.Message != want {
+	h := Of(Inputs{Asked: true, Desired: new(int32(3001)), Instances: instances(states...)})
+	if want := "0 of 3001 instances running"; h.Message != want {
 		t.Errorf("Of(...).Message: want %q, got %q", want, h.Message)
 	}
 	if want := 101; len(h.Reasons) != want {
@@ -205,6 +222,15 @@ func TestManyMembers(t *testing.T) {
 	}
 	if !slices.IsSorted(h.Reasons) {
 		t.Errorf("Of(...): reasons are not sorted: %v", h.Reasons)
+	}
+}
+
+func TestRunning(t *testing.T) {
+	if got := Running(instances("running", "pending", "stopped", "stopping", "running", "hibernating")); got != 2 {
+		t.Errorf("Running(...): want 2, got %d", got)
+	}
+	if got := Running(nil); got != 0 {
+		t.Errorf("Running(...) of no one: want 0, got %d", got)
 	}
 }
 
@@ -238,7 +264,7 @@ func TestAlways(t *testing.T) {
 			t.Errorf("Of(...): reasons are not sorted: %v", h.Reasons)
 		}
 		for _, r := range h.Reasons {
-			if prefix, id, found := strings.Cut(r, ":"); found && (prefix != "InstanceStopped" && prefix != "InstancePending" || id == "") {
+			if prefix, id, found := strings.Cut(r, ":"); found && (!slices.Contains([]string{"InstanceStopped", "InstancePending", "UnknownState"}, prefix) || id == "") {
 				t.Errorf("Of(...): reason %q is of no known form", r)
 			}
 		}
