@@ -38,7 +38,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		}, []string{"operation"}),
 		lookups: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "machinepool_aws_lookups_total",
-			Help: "What runs wanted to know, and whether it came from the cache, from a batch that another run had begun (shared), or took a new batch (call).",
+			Help: "What runs wanted to know, and whether it came from the cache, from a read that another run had begun (shared), or had to be read (call).",
 		}, []string{"read", "source"}),
 		keys: f.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "machinepool_aws_batch_keys",

@@ -9,9 +9,9 @@ type Source string
 const (
 	// SourceCache is an answer that was kept.
 	SourceCache Source = "cache"
-	// SourceShared is a batch that another caller had begun.
+	// SourceShared is a read of the same key that another caller had begun.
 	SourceShared Source = "shared"
-	// SourceCall is a batch that this caller began.
+	// SourceCall is a read of its own, in a batch with other keys or alone.
 	SourceCall Source = "call"
 )
 
