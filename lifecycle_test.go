@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -807,9 +808,7 @@ func TestScalingPolicy(t *testing.T) {
 	}
 	autoscaling := func(more object) object {
 		a := object{"minReplicas": float64(2), "maxReplicas": float64(5)}
-		for k, v := range more {
-			a[k] = v
-		}
+		maps.Copy(a, more)
 		return a
 	}
 	cases := map[string]struct {

@@ -34,7 +34,7 @@ type history struct {
 	// the provider that lose what it never wrote down.
 	lossy bool
 
-	// groupName is the first that was seen.
+	// groupName that the group was created with.
 	groupName string
 	payload   string
 	clusterID string
@@ -173,10 +173,10 @@ func (h *history) keepsName(r simulator.Reconcile) {
 		return
 	}
 	name := simulator.Text(group.GetResource().AsMap(), "metadata", "annotations", "crossplane.io/external-name")
-	if h.groupName == "" {
+	if h.groupName == "" && h.MR(resourceGroup) != nil {
 		h.groupName = name
 	}
-	if name != h.groupName {
+	if h.groupName != "" && name != h.groupName {
 		h.rt.Fatalf("the group is called %q after it was %q", name, h.groupName)
 	}
 	if len(h.AWS.Groups) > 1 {
