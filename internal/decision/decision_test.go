@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -320,13 +321,8 @@ func TestCommon(t *testing.T) {
 		"machinepool.fn.crossplane.io/name":      "demo-pool-0",
 	}
 	with := func(more map[string]string) map[string]string {
-		out := map[string]string{}
-		for k, v := range own {
-			out[k] = v
-		}
-		for k, v := range more {
-			out[k] = v
-		}
+		out := maps.Clone(own)
+		maps.Copy(out, more)
 		return out
 	}
 	want := &Common{

@@ -130,7 +130,7 @@ func TestNoSecretIsTold(t *testing.T) {
 			o.Bootstrap.Payload = []byte("do-not-tell")
 			d := Of(o)
 			d.Object = nil
-			text, err := json.Marshal(d)
+			text, err := json.Marshal(d) //nolint:musttag // What is in it matters, not how it is named.
 			if err != nil {
 				t.Fatal(err)
 			}

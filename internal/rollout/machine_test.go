@@ -134,32 +134,42 @@ func TestOf(t *testing.T) {
 		},
 		"Refreshing": {
 			reason: "Members on the old template keep it.",
-			args: Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
-				Reading: reading("InProgress", members("lt-new", "lt-old", "lt-old")...)},
+			args: Inputs{
+				Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("InProgress", members("lt-new", "lt-old", "lt-old")...),
+			},
 			want: want{phase: PhaseRefreshing, current: newName, group: "lt-new", keep: []string{oldName}, outdated: new(2)},
 		},
 		"RefreshEnding": {
 			reason: "A refresh that is at work keeps it, even with no member left on it.",
-			args: Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
-				Reading: reading("Baking", members("lt-new", "lt-new")...)},
+			args: Inputs{
+				Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("Baking", members("lt-new", "lt-new")...),
+			},
 			want: want{phase: PhaseRefreshing, current: newName, group: "lt-new", keep: []string{oldName}, outdated: new(0)},
 		},
 		"RefreshNewStatus": {
 			reason: "A status that no one has heard of is at work.",
-			args: Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
-				Reading: reading("Dreaming", members("lt-new")...)},
+			args: Inputs{
+				Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("Dreaming", members("lt-new")...),
+			},
 			want: want{phase: PhaseRefreshing, current: newName, group: "lt-new", keep: []string{oldName}, outdated: new(0)},
 		},
 		"Leaving": {
 			reason: "A member on its way out needs no replacement, and its template until it has gone.",
-			args: Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
-				Reading: reading("Successful", Member{ID: "i-0", TemplateID: "lt-new"}, Member{ID: "i-1", TemplateID: "lt-old", Leaving: true})},
+			args: Inputs{
+				Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("Successful", Member{ID: "i-0", TemplateID: "lt-new"}, Member{ID: "i-1", TemplateID: "lt-old", Leaving: true}),
+			},
 			want: want{phase: PhaseIdle, current: newName, group: "lt-new", keep: []string{oldName}, outdated: new(0)},
 		},
 		"Finished": {
 			reason: "The old template goes when the group, every member and the refresh are done with it.",
-			args: Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
-				Reading: reading("Successful", members("lt-new", "lt-new")...)},
+			args: Inputs{
+				Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("Successful", members("lt-new", "lt-new")...),
+			},
 			want: want{phase: PhaseIdle, current: newName, group: "lt-new", outdated: new(0)},
 		},
 		"FinishedWithoutRefresh": {
@@ -169,38 +179,50 @@ func TestOf(t *testing.T) {
 		},
 		"ByHand": {
 			reason: "An instance that came from no template keeps none and is not outdated.",
-			args: Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
-				Reading: reading("Successful", members("lt-new", "")...)},
+			args: Inputs{
+				Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("Successful", members("lt-new", "")...),
+			},
 			want: want{phase: PhaseIdle, current: newName, group: "lt-new", outdated: new(0)},
 		},
 		"ForeignTemplate": {
 			reason: "A member from a template that is none of ours is outdated all the same.",
-			args: Inputs{Templates: []Template{newTemplate}, Group: onNew, Wanted: true,
-				Reading: reading("InProgress", members("lt-new", "lt-foreign")...)},
+			args: Inputs{
+				Templates: []Template{newTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("InProgress", members("lt-new", "lt-foreign")...),
+			},
 			want: want{phase: PhaseRefreshing, current: newName, group: "lt-new", outdated: new(1)},
 		},
 		"OutdatedBeforeSwitch": {
 			reason: "Members are counted as soon as there is a template to compare with.",
-			args: Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onOld, Wanted: true,
-				Reading: reading("", members("lt-old", "lt-old")...)},
+			args: Inputs{
+				Templates: []Template{newTemplate, oldTemplate}, Group: onOld, Wanted: true,
+				Reading: reading("", members("lt-old", "lt-old")...),
+			},
 			want: want{phase: PhaseSwitchPending, current: newName, group: "lt-new", keep: []string{oldName}, outdated: new(2)},
 		},
 		"Intermediate": {
 			reason: "A key that changes again in mid-roll keeps every template until the newest is in use.",
-			args: Inputs{Templates: []Template{oldTemplate, {Resource: "launch-template-m1d00000", ID: "lt-mid"}, creating},
-				Group: &Group{Sent: "lt-mid", Observed: "lt-old"}},
+			args: Inputs{
+				Templates: []Template{oldTemplate, {Resource: "launch-template-m1d00000", ID: "lt-mid"}, creating},
+				Group:     &Group{Sent: "lt-mid", Observed: "lt-old"},
+			},
 			want: want{phase: PhaseTemplatePending, current: newName, group: "lt-mid", keep: []string{oldName, "launch-template-m1d00000"}},
 		},
 		"IntermediateNeverCreated": {
 			reason: "One that never came to exist goes with the others.",
-			args: Inputs{Templates: []Template{oldTemplate, {Resource: "launch-template-m1d00000"}, newTemplate}, Group: onNew, Wanted: true,
-				Reading: reading("Successful", members("lt-new")...)},
+			args: Inputs{
+				Templates: []Template{oldTemplate, {Resource: "launch-template-m1d00000"}, newTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("Successful", members("lt-new")...),
+			},
 			want: want{phase: PhaseIdle, current: newName, group: "lt-new", outdated: new(0)},
 		},
 		"IntermediateInUse": {
 			reason: "Of several old templates only those stay that members still need.",
-			args: Inputs{Templates: []Template{oldTemplate, {Resource: "launch-template-m1d00000", ID: "lt-mid"}, newTemplate}, Group: onNew, Wanted: true,
-				Reading: reading("Successful", Member{ID: "i-0", TemplateID: "lt-new"}, Member{ID: "i-1", TemplateID: "lt-mid", Leaving: true})},
+			args: Inputs{
+				Templates: []Template{oldTemplate, {Resource: "launch-template-m1d00000", ID: "lt-mid"}, newTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("Successful", Member{ID: "i-0", TemplateID: "lt-new"}, Member{ID: "i-1", TemplateID: "lt-mid", Leaving: true}),
+			},
 			want: want{phase: PhaseIdle, current: newName, group: "lt-new", keep: []string{"launch-template-m1d00000"}, outdated: new(0)},
 		},
 		"Reverted": {
