@@ -16,13 +16,18 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
 
 var update = flag.Bool("update", false, "write the responses of testdata/cases anew")
 
 // A goldenCase is a request and the response to it, side by side in one file.
 type goldenCase struct {
-	Request  map[string]any `json:"request"`
+	Request map[string]any `json:"request"`
+	// AWS is what AWS says when it is asked. Whether it is asked follows from the request, so asked is not written. A part
+	// that is asked for and not written says that there is nothing.
+	AWS      *pool.Reading  `json:"aws,omitempty"`
 	Response map[string]any `json:"response"`
 }
 
@@ -37,6 +42,9 @@ func TestGoldenCases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if !bytes.HasPrefix(raw, []byte("# ")) {
+				t.Errorf("%s does not say at its top what it shows", file)
+			}
 			var c goldenCase
 			if err := yaml.UnmarshalStrict(raw, &c); err != nil {
 				t.Fatalf("cannot parse %s: %v", file, err)
@@ -44,10 +52,18 @@ func TestGoldenCases(t *testing.T) {
 			req, want := &fnv1.RunFunctionRequest{}, &fnv1.RunFunctionResponse{}
 			fromPlain(t, c.Request, req)
 			fromPlain(t, c.Response, want)
+			before := proto.Clone(req)
 
-			got, err := NewFunction().RunFunction(context.Background(), req)
+			aws := &goldenReader{t: t, answer: c.AWS}
+			got, err := NewFunction(WithAWSReader(aws)).RunFunction(context.Background(), req)
 			if err != nil {
 				t.Fatalf("RunFunction(...): unexpected error: %v", err)
+			}
+			if c.AWS != nil && !aws.asked {
+				t.Error("the case says what AWS answers, and it is not asked")
+			}
+			if diff := cmp.Diff(before, proto.Message(req), protocmp.Transform()); diff != "" {
+				t.Errorf("RunFunction(...) changed its request: -before, +after:\n%s", diff)
 			}
 			if *update {
 				writeResponse(t, file, raw, got)
@@ -58,6 +74,36 @@ func TestGoldenCases(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A goldenReader answers as its case has it. It fails the test when the case has an answer to what was not asked, or none
+// at all when AWS is asked.
+type goldenReader struct {
+	t      *testing.T
+	answer *pool.Reading
+	asked  bool
+}
+
+func (g *goldenReader) Read(_ context.Context, q pool.Query) pool.Reading {
+	g.asked = true
+	if g.answer == nil {
+		g.t.Errorf("AWS is asked for group %q and image %+v, and the case does not say what it answers", q.GroupName, q.Image)
+		return pool.Reading{}
+	}
+	r := *g.answer
+	ask(g.t, "group", &r.Group, q.GroupName != "", r.Group.Value != nil)
+	ask(g.t, "instances", &r.Instances, q.GroupName != "", r.Instances.Value != nil)
+	ask(g.t, "image", &r.Image, q.Image != nil, r.Image.Value != nil)
+	ask(g.t, "refresh", &r.Refresh, q.Refresh, r.Refresh.Value != nil)
+	return r
+}
+
+func ask[T any](t *testing.T, part string, r *pool.Read[T], asked, answered bool) {
+	t.Helper()
+	if !asked && (answered || r.Err != nil) {
+		t.Errorf("the case says what AWS answers for the %s, which is not asked for", part)
+	}
+	r.Asked = asked
 }
 
 func fromPlain(t *testing.T, plain map[string]any, into proto.Message) {
