@@ -27,7 +27,7 @@ log() {
 # die also tells the console, which EC2 shows of a node that nobody can log in to.
 die() {
 	log "failed: $*"
-	if [ -c /dev/console ]; then { printf '%s\r\n' "$line" >/dev/console; } 2>/dev/null; fi
+	if [ -c /dev/console ]; then { printf '%s\n' "$line" >/dev/console; } 2>/dev/null; fi
 	exit 1
 }
 
