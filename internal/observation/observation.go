@@ -10,7 +10,6 @@ import (
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"github.com/crossplane/function-sdk-go/request"
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -94,7 +93,11 @@ func decode(v *structpb.Value, into any) error {
 	if v == nil {
 		return nil
 	}
-	b, err := protojson.Marshal(v)
+	if err := json.Unmarshal(appendJSON(nil, v), into); err == nil {
+		return nil
+	}
+	// Of several fields of a wrong type, name the same one each time: in this encoding they are in the order of their names.
+	b, err := json.Marshal(v.AsInterface())
 	if err != nil {
 		return err
 	}
