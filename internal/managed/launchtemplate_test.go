@@ -37,6 +37,7 @@ spec:
     networkInterfaces:
     - deviceIndex: 0
       associatePublicIpAddress: "false"
+      deleteOnTermination: "true"
       securityGroups: [sg-0e0000000000000e1]
     tagSpecifications:
     - resourceType: instance
