@@ -168,21 +168,20 @@ func (l *life) settle() { l.t.Helper(); l.settleIn(l.round) }
 
 func (l *life) settleIn(round func()) {
 	l.t.Helper()
-	quiet := 0
+	quiet, moved := 0, ""
 	for range 80 {
 		before := l.state()
 		round()
-		if cmp.Equal(before, l.state()) {
-			quiet++
-		} else {
-			quiet = 0
+		quiet++
+		if after := l.state(); after != before {
+			quiet, moved = 0, cmp.Diff(strings.Split(before, "\n"), strings.Split(after, "\n"))
 		}
 		// An operation shows nothing while it is under way.
 		if quiet == 3 {
 			return
 		}
 	}
-	l.t.Fatalf("the pool does not settle; rollout: %v", simulator.Field(l.XR, "status", "rollout"))
+	l.t.Fatalf("the pool does not settle; rollout: %v\nlast to move, -before, +after:\n%s", simulator.Field(l.XR, "status", "rollout"), moved)
 }
 
 // state of all that a test can see, to tell whether anything moves.

@@ -440,7 +440,13 @@ func (h *history) converges() {
 	}
 	h.zonesOf = "abc"
 	h.publish(h.exports())
-	h.settle()
+	h.settleIn(func() {
+		// A person cleans up what Crossplane leaked.
+		for _, resource := range h.Leaked() {
+			h.Delete(resource)
+		}
+		h.round()
+	})
 
 	g := h.group()
 	if g == nil {

@@ -153,8 +153,7 @@ func (c *Crossplane) collectGarbage(v view, desired map[string]Object) ([]string
 			return deleted, errors.New("cannot garbage collect " + name + ": the object has been modified")
 		}
 		deleted = append(deleted, name)
-		SetField(mr, c.clock.text(), fieldMetadata, "deletionTimestamp")
-		c.purge(name)
+		c.Delete(name)
 	}
 	return deleted, nil
 }
@@ -274,6 +273,28 @@ func (c *Crossplane) setConditions(rsp *fnv1.RunFunctionResponse, fatal bool) {
 // isReserved says that a condition is Crossplane's own; it skips a function's silently (notes).
 func isReserved(t string) bool {
 	return slices.Contains([]string{typeReady, typeSynced, "Healthy", "UpToDate", "Responsive"}, t)
+}
+
+// Leaked managed resources exist, do not terminate, and are referred to by nothing: a reconcile with a stale composite
+// replaces references that it does not know of (core, UpdateResourceRefs). Only a person can find them.
+func (c *Crossplane) Leaked() []string {
+	composed := c.Composed()
+	var leaked []string
+	for _, name := range sortedKeys(c.MRs) {
+		resource := Text(c.MRs[name], fieldMetadata, fieldAnnotations, annotationResourceName)
+		if composed[resource] == nil && Text(c.MRs[name], fieldMetadata, "deletionTimestamp") == "" {
+			leaked = append(leaked, resource)
+		}
+	}
+	return leaked
+}
+
+// Delete a managed resource by its composed resource name, as a person.
+func (c *Crossplane) Delete(resource string) {
+	if mr := c.MR(resource); mr != nil {
+		SetField(mr, c.clock.text(), fieldMetadata, "deletionTimestamp")
+		c.purge(resource)
+	}
 }
 
 // LoseStatus of the composite, as a restored backup does.
