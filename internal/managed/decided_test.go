@@ -2,6 +2,7 @@ package managed
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/fieldpath"
@@ -55,9 +56,7 @@ func TestRenderDecided(t *testing.T) {
 	with := func(tags map[string]any, more map[string]any) map[string]any {
 		out := map[string]any{}
 		for _, m := range []map[string]any{tags, more} {
-			for k, v := range m {
-				out[k] = v
-			}
+			maps.Copy(out, m)
 		}
 		return out
 	}
