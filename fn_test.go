@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"flag"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/structpb"
 	"sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
@@ -65,6 +67,7 @@ func TestGoldenCases(t *testing.T) {
 			if diff := cmp.Diff(before, proto.Message(req), protocmp.Transform()); diff != "" {
 				t.Errorf("RunFunction(...) changed its request: -before, +after:\n%s", diff)
 			}
+			got = readable(t, got)
 			if *update {
 				writeResponse(t, file, raw, got)
 				return
@@ -120,6 +123,31 @@ func fromPlain(t *testing.T, plain map[string]any, into proto.Message) {
 	}
 }
 
+// stubFile is the part of the user data that is the same for every cloud-config pool.
+const stubFile = "internal/bootstrap/stub.sh"
+
+// readable is a response with its cloud-config user data as text, in which the stub's file is named instead of shown: a
+// case shows what differs from pool to pool, and does not change with the stub.
+func readable(t *testing.T, rsp *fnv1.RunFunctionResponse) *fnv1.RunFunctionResponse {
+	t.Helper()
+	stub, err := os.ReadFile(stubFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rsp = proto.CloneOf(rsp)
+	for _, r := range rsp.GetDesired().GetResources() {
+		forProvider := r.GetResource().GetFields()["spec"].GetStructValue().GetFields()["forProvider"].GetStructValue().GetFields()
+		userData, err := base64.StdEncoding.Strict().DecodeString(forProvider["userData"].GetStringValue())
+		if err != nil {
+			t.Errorf("user data is not one line of canonical base64: %v", err)
+		}
+		if text, ok := bytes.CutSuffix(userData, stub); ok {
+			forProvider["userData"] = structpb.NewStringValue(string(text) + "<" + stubFile + ">\n")
+		}
+	}
+	return rsp
+}
+
 // writeResponse keeps the request as a person wrote it, comments and all.
 func writeResponse(t *testing.T, file string, raw []byte, rsp *fnv1.RunFunctionResponse) {
 	t.Helper()
@@ -134,10 +162,75 @@ func writeResponse(t *testing.T, file string, raw []byte, rsp *fnv1.RunFunctionR
 	request, _, _ := bytes.Cut(raw, []byte("\nresponse:\n"))
 	request = append(bytes.TrimRight(request, "\n"), "\nresponse:\n"...)
 	for line := range bytes.Lines(y) {
-		request = append(request, "  "...)
+		if len(bytes.TrimSpace(line)) > 0 {
+			request = append(request, "  "...)
+		}
 		request = append(request, line...)
 	}
 	if err := os.WriteFile(file, request, 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestUndecodable holds that a field of the wrong type is refused by name, and that nothing else of the request matters
+// to decoding: what others wrote is read leniently.
+func TestUndecodable(t *testing.T) {
+	request := func(input, spec string) string {
+		return `{"input": ` + input + `, "observed": {"composite": {"resource": {"metadata": {"name": "a", "namespace": "b"}, "spec": ` + spec + `}}}}`
+	}
+	cases := map[string]struct {
+		reason string
+		args   string
+		want   string // In the fatal result; empty when there is none.
+	}{
+		"Composite": {
+			reason: "A field of the composite is named.",
+			args:   request(`{}`, `{"replicas": "three"}`),
+			want:   "spec.replicas",
+		},
+		"Input": {
+			reason: "Of the Input at least that it is the Input.",
+			args:   request(`{"refresh": {"stableSeconds": "soon"}}`, `{}`),
+			want:   "the function's Input",
+		},
+		"InputTypo": {
+			reason: "A field of the Input that does not exist is refused: nothing else would ever tell that it is ignored.",
+			args:   request(`{"aws": {"identiy": "Pod"}}`, `{}`),
+			want:   `"identiy"`,
+		},
+		"Others": {
+			reason: "Observed resources and required ones of any shape are no error of the pool's.",
+			args: `{
+				"observed": {
+					"composite": {"resource": {"metadata": {"name": "a", "namespace": "b"}, "spec": {"bootstrap": {"dataSecretRef": {"name": "s"}}, "cluster": {"exportsFrom": {"apiVersion": "v1", "kind": "A", "name": "a"}}}, "status": {"replicas": "x"}}},
+					"resources": {"autoscaling-group": {"resource": {"spec": 1, "status": []}}, "launch-template-x": {"resource": {}}, "bootstrap-object": {}}
+				},
+				"requiredResources": {"cluster-exports": {"items": [{"resource": {"status": {"exports": "x"}}}]}, "bootstrap-data": {"items": [{"resource": {"data": []}}]}}
+			}`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := &fnv1.RunFunctionRequest{}
+			if err := protojson.Unmarshal([]byte(tc.args), req); err != nil {
+				t.Fatal(err)
+			}
+			rsp, err := NewFunction().RunFunction(context.Background(), req)
+			if err != nil {
+				t.Fatalf("\n%s\nRunFunction(...): unexpected error: %v", tc.reason, err)
+			}
+			fatal := ""
+			for _, r := range rsp.GetResults() {
+				if r.GetSeverity() == fnv1.Severity_SEVERITY_FATAL {
+					fatal = r.GetMessage()
+				}
+			}
+			if (fatal == "") != (tc.want == "") || !strings.Contains(fatal, tc.want) {
+				t.Errorf("\n%s\nRunFunction(...): want a fatal result with %q, got %q", tc.reason, tc.want, fatal)
+			}
+			if rsp.GetMeta().GetTtl().GetSeconds() <= 0 {
+				t.Errorf("\n%s\nRunFunction(...): without a time to live Crossplane never asks again", tc.reason)
+			}
+		})
 	}
 }
