@@ -275,7 +275,7 @@ is_mapping || die "s3://$bucket/$key is not a YAML mapping"
 
 # After a failed first boot cloud-init has run its modules without the data: let it run them with it.
 rm -f /var/lib/cloud/instance/sem/config_*
-if ! { mv -f "$new" "$config" && sync && printf '%s\n' "$instance" >"$marker"; }; then
+if ! { sync "$new" && mv -f "$new" "$config" && printf '%s\n' "$instance" >"$marker"; }; then
 	die "could not write $config"
 fi
 log "installed s3://$bucket/$key as $config"
