@@ -103,6 +103,11 @@ func (h *history) anyReconcile() {
 	case 3:
 		o.FailApplyAt = rapid.IntRange(1, 4).Draw(h.rt, "fail apply")
 	}
+	if h.Sees(simulator.ReconcileOptions{}, resourceGroup) && !h.Sees(o, resourceGroup) {
+		// A composite so stale that it does not refer to its group yet makes Crossplane forget the group (see Leaked),
+		// and with it the function.
+		o.StaleXR = false
+	}
 	h.reconcile(o)
 }
 

@@ -75,13 +75,23 @@ func NewCrossplane(f Function, clock *Clock, xr, input Object) *Crossplane {
 }
 
 // Mark a step: from now on a stale reconcile sees this moment.
-func (c *Crossplane) Mark() { c.before = snapshot{xr: Clone(c.XR), mrs: Clone(c.MRs)} }
+func (c *Crossplane) Mark() {
+	c.before = snapshot{xr: Clone(c.XR), mrs: make(map[string]Object, len(c.MRs))}
+	for name, mr := range c.MRs {
+		c.before.mrs[name] = Clone(mr)
+	}
+}
 
 // MR returns the managed resource of a composed resource name, terminating or not; nil when there is none.
 func (c *Crossplane) MR(resource string) Object { return c.MRs[c.nameOf(resource)] }
 
 // Composed are the managed resources that the composite refers to, by composed resource name.
 func (c *Crossplane) Composed() map[string]Object { return c.view(ReconcileOptions{}).mrs }
+
+// Sees says whether a reconcile would observe a managed resource.
+func (c *Crossplane) Sees(o ReconcileOptions, resource string) bool {
+	return c.view(o).mrs[resource] != nil
+}
 
 // Reconcile the composite once.
 func (c *Crossplane) Reconcile(ctx context.Context, o ReconcileOptions) Reconcile {
