@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
@@ -497,6 +499,104 @@ func TestNotLost(t *testing.T) {
 			t.Errorf("a refresh from before the roll keeps it from starting again: %+v", p)
 		}
 	})
+}
+
+// TestRefreshBeforeTheTemplate holds that a refresh which began before the template was made was one to another.
+func TestRefreshBeforeTheTemplate(t *testing.T) {
+	created := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		started time.Time
+		want    int
+	}{
+		"Before": {started: created.Add(-time.Second), want: 1},
+		"Same":   {started: created},
+		"After":  {started: created.Add(time.Hour)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tpl := newTemplate
+			tpl.Created = created
+			r := reading("Failed", members("lt-old")...)
+			r.Refresh.Started = tc.started
+			p := Of(Inputs{
+				RollKey: newKey, Templates: []Template{oldTemplate, tpl}, Group: onNew, Wanted: true, Reading: r,
+				Memory: Memory{RollKey: newKey, Phase: PhaseLost, LostReading: "0"},
+			})
+			if p.Current.Number != tc.want {
+				t.Errorf("Of(...): want attempt %d, got %d in phase %s", tc.want, p.Current.Number, p.Phase)
+			}
+		})
+	}
+}
+
+// TestLastKnownPhase holds that a phase which only AWS can tell stays while AWS cannot be read, and that a switch which
+// was not seen to be over is not taken for finished.
+func TestLastKnownPhase(t *testing.T) {
+	cases := map[string]struct {
+		args Memory
+		want Phase
+	}{
+		"Idle":            {args: Memory{RollKey: newKey, Phase: PhaseIdle}, want: PhaseIdle},
+		"Refreshing":      {args: Memory{RollKey: newKey, Phase: PhaseRefreshing}, want: PhaseRefreshing},
+		"Lost":            {args: Memory{RollKey: newKey, Phase: PhaseLost}, want: PhaseLost},
+		"Stalled":         {args: Memory{RollKey: newKey, Phase: PhaseStalled}, want: PhaseStalled},
+		"SwitchPending":   {args: Memory{RollKey: newKey, Phase: PhaseSwitchPending}, want: PhaseRefreshing},
+		"TemplatePending": {args: Memory{RollKey: newKey, Phase: PhaseTemplatePending}, want: PhaseRefreshing},
+		"OtherKey":        {args: Memory{RollKey: oldKey, Phase: PhaseIdle}, want: PhaseRefreshing},
+		"Unheard":         {args: Memory{RollKey: newKey, Phase: "Dancing"}, want: PhaseIdle},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			p := Of(Inputs{RollKey: newKey, Templates: []Template{newTemplate}, Group: onNew, Wanted: true, Memory: tc.args})
+			if p.Phase != tc.want || p.Reason != ReasonMembersUnknown {
+				t.Errorf("Of(...): want %s/%s, got %s/%s", tc.want, ReasonMembersUnknown, p.Phase, p.Reason)
+			}
+			if p.Outdated != nil {
+				t.Errorf("Of(...): %d outdated, though nothing was read", *p.Outdated)
+			}
+		})
+	}
+}
+
+// TestRetired holds what is remembered of attempts at other keys: each once, and the last ten.
+func TestRetired(t *testing.T) {
+	var before []string
+	for i := range 10 {
+		before = append(before, fmt.Sprintf("%08d", i))
+	}
+	cases := map[string]struct {
+		reason string
+		args   Inputs
+		want   []string
+	}{
+		"None": {
+			reason: "A template of the key itself is not let go.",
+			args:   Inputs{Templates: []Template{newTemplate, {Resource: "launch-template-" + newKey + "-1"}}},
+		},
+		"Others": {
+			reason: "Those of other keys are, from when they are first seen, in an order that does not change.",
+			args:   Inputs{Templates: []Template{{Resource: "launch-template-b"}, newTemplate, {Resource: "launch-template-a-2"}}},
+			want:   []string{"a-2", "b"},
+		},
+		"Again": {
+			reason: "One that is remembered is not remembered twice, and keeps its place.",
+			args:   Inputs{Templates: []Template{{Resource: "launch-template-a"}, {Resource: "launch-template-z"}}, Memory: Memory{Retired: []string{"z"}}},
+			want:   []string{"z", "a"},
+		},
+		"Full": {
+			reason: "The oldest is forgotten first.",
+			args:   Inputs{Templates: []Template{{Resource: "launch-template-new"}}, Memory: Memory{Retired: before}},
+			want:   append(slices.Clone(before[1:]), "new"),
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			tc.args.RollKey = newKey
+			got := Of(tc.args).Memory.Retired
+			if diff := cmp.Diff(tc.want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("\n%s\nOf(...).Memory.Retired: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
 }
 
 // TestKeyComesBack holds that a key whose template was let go gets another name than that one, which may still be
