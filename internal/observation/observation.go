@@ -25,6 +25,10 @@ func From(req *fnv1.RunFunctionRequest) (*pool.Observation, error) {
 	in := &v1beta1.Input{}
 	if req.GetInput() != nil {
 		if err := request.GetInput(req, in); err != nil {
+			// It does not say which field is of the wrong type.
+			if wrong := decode(structpb.NewStructValue(req.GetInput()), &v1beta1.Input{}); wrong != nil {
+				err = inField("input", wrong)
+			}
 			return nil, fmt.Errorf("cannot decode the function's Input: %w", err)
 		}
 	}
