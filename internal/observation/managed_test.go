@@ -1,0 +1,126 @@
+package observation
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+func TestFromManaged(t *testing.T) {
+	const conditions = `conditions: [{type: Ready, status: "True"}, {type: Synced, status: "True"}]`
+	healthy := func(kind string, spec map[string]any) pool.Resource {
+		return pool.Resource{APIVersion: "g/v1", Kind: kind, Annotations: map[string]string{}, Spec: spec, Ready: true, Synced: true}
+	}
+	none := func(change func(*pool.Managed)) pool.Managed {
+		m := pool.Managed{Templates: map[string]pool.ObservedTemplate{}, Hooks: map[string]pool.Resource{}}
+		change(&m)
+		return m
+	}
+	bare := func() pool.Resource { return pool.Resource{Annotations: map[string]string{}, Spec: map[string]any{}} }
+	template := func(change func(*pool.ObservedTemplate)) pool.Managed {
+		return none(func(m *pool.Managed) {
+			tpl := pool.ObservedTemplate{Resource: bare()}
+			change(&tpl)
+			m.Templates["launch-template-1a2b3c4d"] = tpl
+		})
+	}
+	cases := map[string]struct {
+		reason string
+		args   string
+		want   pool.Managed
+	}{
+		"None": {reason: "A new pool has nothing.", args: `{}`, want: none(func(*pool.Managed) {})},
+		"Theirs": {
+			reason: "Resources of other steps of the pipeline are left alone.",
+			args:   `{bucket: {resource: {kind: Bucket}}, launch: {resource: {}}, autoscaling-group-2: {resource: {}}}`,
+			want:   none(func(*pool.Managed) {}),
+		},
+		"Group": {
+			reason: "A group is known by its external name; numbers are floats; the function's own annotations are kept, others are not its to send.",
+			args: `{autoscaling-group: {resource: {apiVersion: g/v1, kind: AutoscalingGroup,
+				metadata: {annotations: {crossplane.io/external-name: mp, machinepool.fn.crossplane.io/x: kept, theirs: left}},
+				spec: {forProvider: {region: r, minSize: 0, vpcZoneIdentifier: [s2, s1], launchTemplate: {id: lt-2}}},
+				status: {atProvider: {id: other, arn: arn, desiredCapacity: 0, launchTemplate: {id: lt-1}}, ` + conditions + `}}}}`,
+			want: none(func(m *pool.Managed) {
+				r := healthy("AutoscalingGroup", map[string]any{"forProvider": map[string]any{
+					"region": "r", "minSize": float64(0), "vpcZoneIdentifier": []any{"s2", "s1"}, "launchTemplate": map[string]any{"id": "lt-2"},
+				}})
+				r.ExternalName = "mp"
+				r.Annotations = map[string]string{"machinepool.fn.crossplane.io/x": "kept"}
+				m.Group = &pool.ObservedGroup{
+					Resource: r, Name: "mp", Region: "r", ARN: "arn", SentTemplateID: "lt-2", TemplateID: "lt-1",
+					Subnets: []string{"s2", "s1"}, DesiredCapacity: new(int32(0)),
+				}
+			}),
+		},
+		"GroupOfNoExternalName": {
+			reason: "The provider's id of a group is its name.",
+			args:   `{autoscaling-group: {resource: {status: {atProvider: {id: mp}}}}}`,
+			want:   none(func(m *pool.Managed) { m.Group = &pool.ObservedGroup{Resource: bare(), Name: "mp"} }),
+		},
+		"GroupWithoutStatus": {
+			reason: "A desired capacity that is not observed is not 0.",
+			args:   `{autoscaling-group: {resource: {}}}`,
+			want:   none(func(m *pool.Managed) { m.Group = &pool.ObservedGroup{Resource: bare()} }),
+		},
+		"Template": {
+			reason: "The id that AWS assigned wins over an external name.",
+			args: `{launch-template-1a2b3c4d: {resource: {metadata: {annotations: {crossplane.io/external-name: lt-9}, creationTimestamp: "2026-11-29T12:00:00Z"},
+				status: {atProvider: {id: lt-1}}}}}`,
+			want: template(func(tpl *pool.ObservedTemplate) {
+				tpl.ID, tpl.ExternalName = "lt-1", "lt-9"
+				tpl.Created = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+			}),
+		},
+		"TemplateRestored": {
+			reason: "After a restore without status the external name is the only trace of the id.",
+			args:   `{launch-template-1a2b3c4d: {resource: {metadata: {annotations: {crossplane.io/external-name: lt-9}}}}}`,
+			want:   template(func(tpl *pool.ObservedTemplate) { tpl.ID, tpl.ExternalName = "lt-9", "lt-9" }),
+		},
+		"TemplateNamedByAPerson": {
+			reason: "An external name that is no id of a template is none.",
+			args:   `{launch-template-1a2b3c4d: {resource: {metadata: {annotations: {crossplane.io/external-name: mine}}}}}`,
+			want:   template(func(tpl *pool.ObservedTemplate) { tpl.ExternalName = "mine" }),
+		},
+		"TemplateWithATakenName": {
+			reason: "Two problems at once are one, the same in every run.",
+			args: `{launch-template-1a2b3c4d: {resource: {status: {conditions: [
+				{type: Synced, status: "False", message: "cannot determine creation result - remove the annotation"},
+				{type: LastAsyncOperation, status: "False", message: "InvalidLaunchTemplateName.AlreadyExistsException: in use"}]}}}}`,
+			want: template(func(tpl *pool.ObservedTemplate) { tpl.Creation = pool.CreationNameTaken }),
+		},
+		"Object": {
+			reason: "Bucket and key are where the object is.",
+			args:   `{bootstrap-object: {resource: {apiVersion: g/v1, kind: Object, spec: {forProvider: {bucket: b, key: k}}, status: {` + conditions + `}}}}`,
+			want: none(func(m *pool.Managed) {
+				m.Object = &pool.ObservedObject{Resource: healthy("Object", map[string]any{"forProvider": map[string]any{"bucket": "b", "key": "k"}}), Bucket: "b", Key: "k"}
+			}),
+		},
+		"PolicyAndHooks": {
+			reason: "A resource is healthy when it is Ready and Synced, not one of the two.",
+			args: `{scaling-policy: {resource: {status: {conditions: [{type: Ready, status: "True"}, {type: Synced, status: "False"}]}}},
+				lifecycle-hook-a: {resource: {status: {conditions: [{type: Synced, status: "True"}]}}},
+				lifecycle-hook-b: {resource: {}}}`,
+			want: none(func(m *pool.Managed) {
+				p, a := bare(), bare()
+				p.Ready, a.Synced = true, true
+				m.Policy = &p
+				m.Hooks["lifecycle-hook-a"], m.Hooks["lifecycle-hook-b"] = a, bare()
+			}),
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			// Maps are shuffled in each run.
+			for range 20 {
+				got := observe(t, parse(t, `{observed: {resources: `+tc.args+`}}`)).Managed
+				if diff := cmp.Diff(tc.want, got); diff != "" {
+					t.Fatalf("\n%s\nFrom(...): -want, +got:\n%s", tc.reason, diff)
+				}
+			}
+		})
+	}
+}

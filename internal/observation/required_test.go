@@ -1,0 +1,116 @@
+package observation
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+)
+
+func TestFromExports(t *testing.T) {
+	inline := &v1alpha1.Exports{Region: "inline"}
+	found := pool.Exports{Source: pool.SourceFound, Value: &v1alpha1.Exports{Region: "r"}}
+	fallback := pool.Exports{Source: pool.SourceFound, Inline: true, Value: inline}
+	from := func(fieldPath string) string { return `exportsFrom: {name: c, fieldPath: "` + fieldPath + `"}` }
+	const byDefault = `exportsFrom: {name: c}`
+	const both = byDefault + `, exports: {region: inline}`
+
+	cases := map[string]struct {
+		reason  string
+		cluster string
+		// object that Crossplane fetched; none when it is empty.
+		object string
+		want   pool.Exports
+	}{
+		"NotFetched":       {reason: "Crossplane fetches it in this same reconciliation.", cluster: byDefault, want: pool.Exports{Source: pool.SourceNotFetched}},
+		"NotFetchedInline": {reason: "Until then the inline exports do not count: they could be others.", cluster: both, want: pool.Exports{Source: pool.SourceNotFetched}},
+		"Absent":           {reason: "An object that does not exist is there without items.", cluster: byDefault, object: `{items: []}`, want: pool.Exports{Source: pool.SourceNotFound}},
+		"NoField":          {reason: "The object may not publish anything yet.", cluster: byDefault, object: `{items: [{resource: {status: {}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
+		"NullField":        {reason: "Null is like absent.", cluster: byDefault, object: `{items: [{resource: {status: {exports: null}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
+		"EmptyField":       {reason: "So is an empty object.", cluster: byDefault, object: `{items: [{resource: {status: {exports: {}}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
+		"NullInline":       {reason: "Inline exports stand in for null.", cluster: both, object: `{items: [{resource: {status: {exports: null}}}]}`, want: fallback},
+		"EmptyInline":      {reason: "Inline exports stand in for an empty object.", cluster: both, object: `{items: [{resource: {status: {exports: {}}}}]}`, want: fallback},
+		"PublishedWins":    {reason: "Published exports win over inline ones.", cluster: both, object: `{items: [{resource: {status: {exports: {region: r}}}}]}`, want: found},
+		"Inline":           {reason: "Without a reference the inline ones are all there is.", cluster: `exports: {region: inline}`, want: fallback},
+		"Neither":          {reason: "Without either there is nothing.", cluster: ``, want: pool.Exports{Source: pool.SourceEmpty}},
+		"Found":            {reason: "Fields that a pool does not read are left alone.", cluster: byDefault, object: `{items: [{resource: {status: {exports: {region: r, more: [1]}}}}]}`, want: found},
+		"FieldPath":        {reason: "A field path has indices.", cluster: from("status.outputs[1].value"), object: `{items: [{resource: {status: {outputs: [{}, {value: {region: r}}]}}}]}`, want: found},
+		"FieldPathQuoted":  {reason: "And fields with dots.", cluster: from("data[a.b/c]"), object: `{items: [{resource: {data: {a.b/c: {region: r}}}}]}`, want: found},
+		"IndexTooLarge":    {reason: "A list may not be as long yet.", cluster: from("status.outputs[9]"), object: `{items: [{resource: {status: {outputs: [{}]}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
+		"IndexOfNoList":    {reason: "Or no list at all.", cluster: from("status[0]"), object: `{items: [{resource: {status: {}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
+		"WrongType": {
+			reason: "The field is named by its whole path.", cluster: byDefault, object: `{items: [{resource: {status: {exports: {region: 1}}}}]}`,
+			want: pool.Exports{Source: pool.SourceMalformed, Detail: "status.exports.region: Invalid value: got a number where a string belongs"},
+		},
+		"WrongShape": {
+			reason: "The exports are no text.", cluster: byDefault, object: `{items: [{resource: {status: {exports: "{}"}}}]}`,
+			want: pool.Exports{Source: pool.SourceMalformed, Detail: "status.exports: Invalid value: got a string where a v1alpha1.Exports belongs"},
+		},
+		"WrongTypeInline": {
+			reason: "Inline exports do not hide that the published ones are broken.", cluster: both, object: `{items: [{resource: {status: {exports: [1]}}}]}`,
+			want: pool.Exports{Source: pool.SourceMalformed, Detail: "status.exports: Invalid value: got a array where a v1alpha1.Exports belongs"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := `{observed: {composite: {resource: {spec: {cluster: {` + tc.cluster + `}}}}}`
+			if tc.object != "" {
+				req += `, requiredResources: {cluster-exports: ` + tc.object + `}`
+			}
+			if diff := cmp.Diff(tc.want, observe(t, parse(t, req+`}`)).Exports); diff != "" {
+				t.Errorf("\n%s\nFrom(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+	t.Run("BrokenFieldPath", func(t *testing.T) {
+		req := parse(t, `{observed: {composite: {resource: {spec: {cluster: {`+from("status[")+`}}}}}, requiredResources: {cluster-exports: {items: [{resource: {}}]}}}`)
+		if got := observe(t, req).Exports; got.Source != pool.SourceMalformed || got.Detail == "" {
+			t.Errorf("From(...): want malformed exports that say why, got %+v", got)
+		}
+	})
+}
+
+func TestFromBootstrap(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		// required resources; none when it is empty.
+		args string
+		want pool.BootstrapData
+	}{
+		"NotFetched": {reason: "Crossplane fetches it in this same reconciliation.", want: pool.BootstrapData{Source: pool.SourceNotFetched}},
+		"Absent":     {reason: "A Secret that does not exist is there without items.", args: `{}`, want: pool.BootstrapData{Source: pool.SourceNotFound}},
+		"NoData":     {reason: "A Secret may be without data.", args: `{items: [{resource: {}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
+		"NullData":   {reason: "Or have null.", args: `{items: [{resource: {data: null}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
+		"OtherKey":   {reason: "Or have other keys.", args: `{items: [{resource: {data: {other: YQ==}}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
+		"EmptyKey":   {reason: "Or an empty one.", args: `{items: [{resource: {data: {value: ""}}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
+		"NotBase64":  {reason: "A Secret's data is base64.", args: `{items: [{resource: {data: {value: "#cloud-config"}}}]}`, want: pool.BootstrapData{Source: pool.SourceMalformed}},
+		"Found":      {reason: "Bytes are kept as they are.", args: `{items: [{resource: {data: {value: H4sA/w==}}}]}`, want: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte{0x1f, 0x8b, 0x00, 0xff}}},
+		"Format": {
+			reason: "The Secret may name its format.", args: `{items: [{resource: {data: {value: YQ==, format: aWduaXRpb24=}}}]}`,
+			want: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte("a"), Format: "ignition"},
+		},
+		"FormatNotBase64": {
+			reason: "A format that cannot be decoded is not one of those that are supported, nor is it shown.", args: `{items: [{resource: {data: {value: YQ==, format: "!secret"}}}]}`,
+			want: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte("a"), Format: "not base64"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := `{}`
+			if tc.args != "" {
+				req = `{requiredResources: {bootstrap-data: ` + tc.args + `}}`
+			}
+			if diff := cmp.Diff(tc.want, observe(t, parse(t, req)).Bootstrap); diff != "" {
+				t.Errorf("\n%s\nFrom(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+	t.Run("Key", func(t *testing.T) {
+		req := parse(t, `{observed: {composite: {resource: {spec: {bootstrap: {dataSecretRef: {key: other}}}}}}, requiredResources: {bootstrap-data: {items: [{resource: {data: {value: YQ==, other: Yg==}}}]}}}`)
+		if got := string(observe(t, req).Bootstrap.Payload); got != "b" {
+			t.Errorf("From(...): want the bytes of the key that the pool names, got %q", got)
+		}
+	})
+}
