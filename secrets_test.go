@@ -48,7 +48,7 @@ func leaks(text string) []string {
 }
 
 func forms(canary string) []string {
-	numbers := strings.Trim(fmt.Sprint([]byte(canary)), "[]")
+	numbers := strings.Trim(fmt.Sprintf("%d", []byte(canary)), "[]")
 	forms := []string{canary, strings.ToUpper(canary), hex.EncodeToString([]byte(canary)), numbers, strings.ReplaceAll(numbers, " ", ",")}
 	for offset := range 3 {
 		// What stands before the canary decides how its bytes fall into groups of three; the groups at either end are
@@ -74,8 +74,8 @@ func TestLeaks(t *testing.T) {
 		"Base64Shifted": {reason: "From any offset.", args: base64.StdEncoding.EncodeToString(whole), want: true},
 		"Base64Of2":     {reason: "From any offset.", args: base64.StdEncoding.EncodeToString(append([]byte("y"), whole...)), want: true},
 		"Base64URL":     {reason: "In the other alphabet.", args: base64.URLEncoding.EncodeToString(whole), want: true},
-		"Bytes":         {reason: "As bytes are printed.", args: fmt.Sprint(whole), want: true},
-		"BytesAsJSON":   {reason: "As bytes are logged.", args: strings.ReplaceAll(fmt.Sprint(whole), " ", ","), want: true},
+		"Bytes":         {reason: "As bytes are printed.", args: fmt.Sprintf("%d", whole), want: true},
+		"BytesAsJSON":   {reason: "As bytes are logged.", args: strings.ReplaceAll(fmt.Sprintf("%d", whole), " ", ","), want: true},
 		"Hex":           {reason: "In hex.", args: fmt.Sprintf("%x", whole), want: true},
 	}
 	for name, tc := range cases {
