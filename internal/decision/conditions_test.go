@@ -159,6 +159,10 @@ func TestConditions(t *testing.T) {
 			reason: "Without reads no one knows what members were launched from.",
 			args:   steadyPool(), typ: condition.TypeMachinesUpToDate, want: verdict{"Unknown", "MembershipNotRead"},
 		},
+		"UpToDateNew": {
+			reason: "A pool that is being created has no member that waits for a template.",
+			args:   newPool(), typ: condition.TypeMachinesUpToDate, want: verdict{"Unknown", "MembershipNotRead"},
+		},
 		"UpToDateReadFailed": {
 			reason: "Nor when the read fails.",
 			args:   readPool(readFails), typ: condition.TypeMachinesUpToDate, want: verdict{"Unknown", "Throttled"},
@@ -222,6 +226,10 @@ func TestConditions(t *testing.T) {
 		"ScalingDownNotUp": {
 			reason: "And not scaling up.",
 			args:   readPool(desired(1)), typ: condition.TypeScalingUp, want: verdict{"False", "AtDesiredCapacity"},
+		},
+		"NotScalingDown": {
+			reason: "As many as desired is not too many.",
+			args:   readPool(), typ: condition.TypeScalingDown, want: verdict{"False", "AtDesiredCapacity"},
 		},
 		"NotScaling": {
 			reason: "As many as desired is neither.",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
@@ -122,5 +123,56 @@ func TestRollMessages(t *testing.T) {
 				t.Errorf("\n%s\nOf(...): nothing says that the next run should come soon", tc.reason)
 			}
 		})
+	}
+}
+
+// TestRollMemory holds that what a roll must remember goes through the status, from one run to the next.
+func TestRollMemory(t *testing.T) {
+	t.Run("EarlierRefreshIsWritten", func(t *testing.T) {
+		d := Of(readPool(newerTemplateExists, lastRefresh("Failed", ""), func(o *pool.Observation) { o.AWS.Refresh.Asked = true }))
+		if got := d.Status.Rollout.EarlierRefresh; got != "r-1" {
+			t.Errorf("the refresh from before the switch is remembered as %q, not r-1", got)
+		}
+	})
+	t.Run("EarlierRefreshIsRead", func(t *testing.T) {
+		d := Of(rolled(lost, lastRefresh("Failed", ""), func(o *pool.Observation) { o.Composite.Status.Rollout.EarlierRefresh = "r-1" }))
+		if c := conditionOf(t, d, condition.TypeRollingOut); c.Reason != "Retrying" {
+			t.Errorf("a refresh from before the switch is taken for this roll's: %+v", c)
+		}
+		if got := d.Status.Rollout.EarlierRefresh; got != "r-1" {
+			t.Errorf("the refresh from before the switch is forgotten: %q", got)
+		}
+	})
+	t.Run("RetiredIsWritten", func(t *testing.T) {
+		d := Of(readPool(newerTemplateExists))
+		if got := strings.Join(d.Status.Rollout.RetiredAttempts, " "); got != currentKey {
+			t.Errorf("templates of other keys are remembered as %q, not %s", got, currentKey)
+		}
+	})
+	t.Run("RetiredIsRead", func(t *testing.T) {
+		d := Of(readPool(newVersion, func(o *pool.Observation) { o.Composite.Status.Rollout.RetiredAttempts = []string{newerKey} }))
+		if !hasTemplate(d, newerTemplate+"-10") {
+			t.Errorf("a key that comes back gets a name that may still be taken: %+v", d.Templates)
+		}
+	})
+	t.Run("LostReadingIsWritten", func(t *testing.T) {
+		d := Of(rolled(func(o *pool.Observation) { o.AWS.Group.At = time.Date(2026, 11, 29, 18, 0, 0, 1, time.UTC) }))
+		if got := d.Status.Rollout.LostReading; got != "2026-11-29T18:00:00.000000001Z" {
+			t.Errorf("the reading that found the roll lost is remembered as %q", got)
+		}
+	})
+}
+
+// TestLeavingMember holds that a member on its way out needs no replacement, and its template until it is gone.
+func TestLeavingMember(t *testing.T) {
+	d := Of(rolled(protect(), lastRefresh("Successful", ""), func(o *pool.Observation) {
+		m := &o.AWS.Group.Value.Members[0]
+		m.LaunchTemplateID, m.LifecycleState = "lt-current", "Terminating:Wait"
+	}))
+	if got := d.Status.Rollout; got.Phase != "Idle" || *got.OutdatedInstances != 0 {
+		t.Errorf("Of(...): phase %s with %d outdated", got.Phase, *got.OutdatedInstances)
+	}
+	if !hasTemplate(d, currentTemplate) {
+		t.Error("Of(...): the template of a member that waits to terminate is dropped")
 	}
 }
