@@ -3,6 +3,7 @@ package membership
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,11 +44,21 @@ func Of(r pool.Reading, last []string) Members {
 		// Neither a group nor instances, where there were some, is also what another account or region would answer.
 		return Members{}
 	}
-	instances := slices.Clone(r.Instances.Value)
-	slices.SortFunc(instances, func(a, b pool.Instance) int {
-		return strings.Compare(ProviderID(a.Zone, a.ID), ProviderID(b.Zone, b.ID))
-	})
+	instances := sortedByProviderID(r.Instances.Value)
 	return Members{Known: true, Instances: instances}
+}
+
+// sortedByProviderID makes each id once, as a pool has thousands of them.
+func sortedByProviderID(instances []pool.Instance) []pool.Instance {
+	byID := make(map[string]pool.Instance, len(instances))
+	for _, i := range instances {
+		byID[ProviderID(i.Zone, i.ID)] = i
+	}
+	out := make([]pool.Instance, 0, len(byID))
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		out = append(out, byID[id])
+	}
+	return out
 }
 
 // disagreement says how the group's own list and EC2's contradict each other, nil when they do not.
