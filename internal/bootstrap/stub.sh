@@ -205,7 +205,7 @@ bytes() {
 	printf "$escapes"
 }
 
-# kind says what $new is by its first lines, and is never a part of it.
+# kind says what $new is, in words of its own.
 kind() {
 	head -c 4096 "$new" | awk '
 		{ sub(/[ \t\r]+$/, "") }

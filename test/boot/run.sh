@@ -87,13 +87,17 @@ exec "$@"
 mkdir -p "$cache/work"
 log=$cache/test.log
 say "logs to $log"
-{
-	status=0
-	MACHINEPOOL_BOOT_IMAGE=$image MACHINEPOOL_BOOT_WORK=$cache/work \
-		unshare --net --mount --uts --ipc --pid --fork --kill-child --mount-proc \
-		sh -c "$in_namespaces" sh "$cache/boot.test" -test.v -test.timeout 20m "$@" 2>&1 || status=$?
-	printf '%s\n' "$status" >"$cache/status"
-} | tee "$log" | grep -E '^ *(--- (PASS|FAIL|SKIP)|=== CONT|panic:|[a-z_]+_test\.go:[0-9]+:)|^test-boot:' || true
+MACHINEPOOL_BOOT_IMAGE=$image MACHINEPOOL_BOOT_WORK=$cache/work \
+	unshare --net --mount --uts --ipc --pid --fork --kill-child --mount-proc \
+	sh -c "$in_namespaces" sh "$cache/boot.test" -test.v -test.timeout 20m "$@" >"$log" 2>&1 &
+tests=$!
+trap 'kill -KILL "$tests" 2>/dev/null || true' EXIT # and with it all that is in the namespaces
+trap 'exit 1' HUP INT TERM
+tail -n +1 -f --pid="$tests" "$log" | grep --line-buffered -E '^ *(--- (PASS|FAIL|SKIP)|panic:|[a-z_]+_test\.go:[0-9]+:)' &
+shown=$!
+status=0
+wait "$tests" || status=$?
+wait "$shown" || true # nothing to show is no failure
 
 awk '/^ *--- PASS/ { passed++ } /^ *--- FAIL/ { failed++ } END { printf "%d passed, %d failed\n", passed, failed }' "$log"
-exit "$(cat "$cache/status")"
+exit "$status"
