@@ -39,7 +39,7 @@ const ProviderModule = "github.com/upbound/provider-aws/v2"
 func PinnedDir(ctx context.Context) (string, error) {
 	// Never fetch: the module is there, since its types are compiled in.
 	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", ProviderModule)
-	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod")
+	cmd.Env = append(os.Environ(), "GOPROXY=off")
 	out, err := cmd.Output()
 	if err != nil {
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
