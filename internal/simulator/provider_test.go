@@ -33,14 +33,16 @@ func testGroup(templateID string) Object {
 	}
 }
 
-func testAWS() *AWS { return NewAWS(map[string]string{"subnet-a": "us-east-1a", "subnet-b": "us-east-1b"}) }
+func testAWS() *AWS {
+	return NewAWS(map[string]string{"subnet-a": "us-east-1a", "subnet-b": "us-east-1b"})
+}
 
 // bench is an account with a provider, a template and, when it is asked for, a group that runs from it.
 type bench struct {
-	t *testing.T
 	*AWS
 	*Provider
 
+	t               *testing.T
 	template, group Object
 }
 
