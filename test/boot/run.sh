@@ -99,5 +99,12 @@ status=0
 wait "$tests" || status=$?
 wait "$shown" || true # nothing to show is no failure
 
-awk '/^ *--- PASS/ { passed++ } /^ *--- FAIL/ { failed++ } END { printf "%d passed, %d failed\n", passed, failed }' "$log"
+# A run that broke off before any test failed is a failure, too.
+awk -v status="$status" '
+	/^ *--- PASS/ { passed++ }
+	/^ *--- FAIL/ { failed++ }
+	END {
+		if (status != 0 && !failed) failed = 1
+		printf "%d passed, %d failed\n", passed, failed
+	}' "$log"
 exit "$status"
