@@ -744,9 +744,17 @@ func (l *life) roundInRoll() {
 func TestOldTemplateOutlivesTheRoll(t *testing.T) {
 	inEverySetting(t, func(t *testing.T, l *life) {
 		l.settled()
-		old := l.group().TemplateID
+		old, oldKey := l.group().TemplateID, simulator.Text(l.XR, "status", "rollout", "rollKey")
+		deleting := func() bool {
+			return simulator.Text(l.MR("launch-template-"+oldKey), "metadata", "deletionTimestamp") != ""
+		}
 		l.set("b", "rollout", "trigger")
 		for range 40 {
+			// Crossplane can come again before the provider has so much as seen what it sent.
+			l.run(simulator.ReconcileOptions{})
+			if deleting() && l.group().TemplateID == old {
+				t.Fatalf("the old template is dropped before the group in AWS has left it")
+			}
 			l.round()
 			g := l.group()
 			_, exists := l.AWS.Templates[old]
@@ -759,6 +767,38 @@ func TestOldTemplateOutlivesTheRoll(t *testing.T) {
 			t.Errorf("the old template is never dropped")
 		}
 	})
+}
+
+// TestSkippedMemberKeepsItsTemplate holds that a template stays for a member that no refresh replaces, and that the pool
+// says so.
+func TestSkippedMemberKeepsItsTemplate(t *testing.T) {
+	for _, s := range settings {
+		if !s.reads {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			l := newLife(t, s).settled()
+			old, member := l.group().TemplateID, l.group().Members[0]
+			member.Protected = true
+			l.set("b", "rollout", "trigger")
+			l.settle()
+			if l.AWS.Templates[old] == nil || len(l.AWS.Templates) != 2 {
+				t.Errorf("the template of a protected member is gone: %v", l.AWS.Templates)
+			}
+			if diff := cmp.Diff(map[string]int{old: 1, l.group().TemplateID: 2}, l.group().MemberTemplates()); diff != "" {
+				t.Errorf("members by template, -want, +got:\n%s", diff)
+			}
+			if l.phase() != "Stalled" || !strings.Contains(simulator.Text(l.XR, "status", "rollout", "message"), member.ID) {
+				t.Errorf("rollout is %v, want it Stalled and to name %s", simulator.Field(l.XR, "status", "rollout"), member.ID)
+			}
+			member.Protected = false
+			l.AWS.Terminate(member.ID)
+			l.settle()
+			if l.AWS.Templates[old] != nil || l.phase() != "Idle" {
+				t.Errorf("the old template stays once nothing uses it, phase %s", l.phase())
+			}
+		})
+	}
 }
 
 // TestBadSpecInARoll holds that a fatal result leaves everything as it is, and that the roll goes on when the spec is good
