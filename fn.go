@@ -61,7 +61,7 @@ func (f *Function) RunFunction(ctx context.Context, req *fnv1.RunFunctionRequest
 
 	o, err := observation.From(req)
 	if err != nil {
-		response.Fatal(rsp, err)
+		report.Undecodable(rsp, observation.LastConditions(req), err)
 		return rsp, nil
 	}
 	report.Requirements(rsp, o.Composite)

@@ -174,7 +174,9 @@ type ClusterSource struct {
 }
 
 // An ExportsReference names the object that publishes the cluster's exports. Crossplane must be allowed to read it: grant
-// get, list and watch of its kind to Crossplane's service account.
+// get, list and watch of its kind to Crossplane's service account. A Secret cannot publish them, as they end up in names,
+// tags and messages.
+// +kubebuilder:validation:XValidation:rule="self.apiVersion != 'v1' || self.kind != 'Secret'",message="a Secret cannot publish exports, which end up in names, tags and messages: name another object",fieldPath=".kind"
 type ExportsReference struct {
 	// APIVersion of the object, for example example.org/v1.
 	// +kubebuilder:validation:MaxLength=253
@@ -204,6 +206,9 @@ type ExportsReference struct {
 	// +kubebuilder:validation:MaxLength=1024
 	FieldPath string `json:"fieldPath,omitempty"`
 }
+
+// IsSecret says that the reference names a Secret. It must not be followed.
+func (r *ExportsReference) IsSecret() bool { return r.APIVersion == "v1" && r.Kind == "Secret" }
 
 // Exports are the cluster-wide facts of contract captf.io/aws-cluster/v1. The contract has more fields than a pool reads:
 // others are kept and ignored.

@@ -96,6 +96,9 @@ func bootstrapCondition(o *pool.Observation) condition.Condition {
 	case pool.SourceFound:
 	}
 	obj := o.Managed.Object
+	if obj == nil && o.Exports.Value == nil {
+		return state(condition.False, reasonStaging, "the bootstrap data waits for the cluster's exports, which say where to stage it")
+	}
 	if obj == nil || !obj.Healthy() {
 		return state(condition.False, reasonStaging, "the bootstrap data is being staged in S3")
 	}

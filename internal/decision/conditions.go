@@ -117,7 +117,8 @@ func upToDateCondition(o *pool.Observation, p planned) condition.Condition {
 	case p.Phase == rollout.PhaseTemplatePending && o.Managed.Group.InAWS():
 		return state(condition.False, reasonOutdated, rollMessage(o, p))
 	case p.Outdated == nil:
-		return state(condition.Unknown, unreadReason(p), unreadMessage(p))
+		reason, message := unread(o, p)
+		return state(condition.Unknown, reason, message)
 	case *p.Outdated > 0:
 		return state(condition.False, reasonOutdated, fmt.Sprintf("%d members were launched from an older launch template", *p.Outdated))
 	}
@@ -146,7 +147,8 @@ func scalingDownCondition(o *pool.Observation, p planned) condition.Condition {
 func scalingCondition(o *pool.Observation, p planned, t condition.Type, scaling func(members, desired int) bool) condition.Condition {
 	n := desired(o)
 	if !p.members.Known || n == nil {
-		return condition.New(t, condition.Unknown, unreadReason(p), unreadMessage(p))
+		reason, message := unread(o, p)
+		return condition.New(t, condition.Unknown, reason, message)
 	}
 	msg := fmt.Sprintf("%d members, %d desired", len(p.members.Instances), *n)
 	if scaling(len(p.members.Instances), int(*n)) {
@@ -155,16 +157,15 @@ func scalingCondition(o *pool.Observation, p planned, t condition.Type, scaling 
 	return condition.New(t, condition.False, reasonAtDesired, msg)
 }
 
-func unreadReason(p planned) string {
-	if p.members.Problem != nil {
-		return string(p.members.Problem.Reason)
+// unread says why the pool's members are not known.
+func unread(o *pool.Observation, p planned) (reason, message string) {
+	switch {
+	case p.members.Problem != nil:
+		return string(p.members.Problem.Reason), p.members.Problem.Message
+	case o.AWS.Refresh.Failed():
+		return string(o.AWS.Refresh.Err.Reason), o.AWS.Refresh.Err.Message
+	case groupGone(o):
+		return health.ReasonGroupNotFound, "the group does not exist in AWS: the provider creates it again"
 	}
-	return health.ReasonMembershipNotRead
-}
-
-func unreadMessage(p planned) string {
-	if p.members.Problem != nil {
-		return p.members.Problem.Message
-	}
-	return "the pool's members are not read"
+	return health.ReasonMembershipNotRead, "the pool's members are not read"
 }

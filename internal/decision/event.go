@@ -13,6 +13,8 @@ const (
 	eventRollStarted  = "RollStarted"
 	eventRollFinished = "RollFinished"
 	eventRollRetried  = "RollRetried"
+	// eventGroupSwitched is as far as a roll can be seen without reading members.
+	eventGroupSwitched = "GroupSwitched"
 )
 
 // told are the conditions whose changes are worth an event. Their good status is True.
@@ -55,8 +57,10 @@ func rollEvents(o *pool.Observation, p planned) []Event {
 		return []Event{{Warning: true, Reason: eventRollRetried, Message: message}}
 	case p.Phase == rollout.PhaseLost || p.Phase == rollout.PhaseStalled:
 		return []Event{{Warning: true, Reason: string(p.Reason), Message: message}}
-	case p.Phase == rollout.PhaseIdle && last.Status == condition.True:
+	case p.Reason == rollout.ReasonUpToDate && last.Status == condition.True:
 		return []Event{{Reason: eventRollFinished, Message: message}}
+	case p.Reason == rollout.ReasonMembersNotRead && last.Status == condition.True:
+		return []Event{{Reason: eventGroupSwitched, Message: message}}
 	}
 	return nil
 }

@@ -52,7 +52,13 @@ func (in inputs) refusals(o *pool.Observation) field.ErrorList {
 	if o.Exports.Source == pool.SourceNotFetched || o.Bootstrap.Source == pool.SourceNotFetched {
 		return nil
 	}
-	errs := slices.Concat(o.Undecodable, validation.MachinePool(o.Composite), validation.Input(o.Input), in.exports.refused, in.bootstrap.refused)
+	errs := slices.Concat(o.Undecodable, validation.MachinePool(o.Composite), validation.Input(o.Input))
+	for _, err := range slices.Concat(in.exports.refused, in.bootstrap.refused) {
+		// What comes of a field that is refused already says nothing new.
+		if !slices.ContainsFunc(errs, func(e *field.Error) bool { return strings.HasPrefix(e.Field, err.Field) }) {
+			errs = append(errs, err)
+		}
+	}
 	if in.exports.value != nil {
 		if err := tagging.CheckCount(in.tags(o), field.NewPath("spec", "additionalTags")); err != nil {
 			errs = append(errs, err)

@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/health"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/membership"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/rollout"
 )
@@ -18,19 +20,24 @@ import (
 // refuse composes nothing and keeps every condition that was known: Crossplane turns one that a fatal response leaves
 // out into Unknown.
 func refuse(o *pool.Observation, in inputs, refused field.ErrorList) Decision {
-	fresh := []condition.Condition{
-		condition.New(condition.TypeInputsValid, condition.False, reasonRefused, Message(refused)),
-		in.exports.condition,
-		in.bootstrap.condition,
+	known := map[condition.Type]condition.Condition{}
+	maps.Copy(known, o.Conditions)
+	for _, c := range []condition.Condition{in.exports.condition, in.bootstrap.condition} {
+		known[c.Type] = c
 	}
-	conditions := slices.Clone(fresh)
-	for _, t := range condition.Types() {
-		isType := func(c condition.Condition) bool { return c.Type == t }
-		if last, known := o.Conditions[t]; known && !slices.ContainsFunc(fresh, isType) {
-			conditions = append(conditions, last)
+	return Decision{Refused: refused, Conditions: Refused(Message(refused), known), Changing: true}
+}
+
+// Refused returns the conditions of a pool that is refused: that its inputs are not valid, and all others as they were
+// last reported, if they were.
+func Refused(message string, last map[condition.Type]condition.Condition) []condition.Condition {
+	conditions := []condition.Condition{condition.New(condition.TypeInputsValid, condition.False, reasonRefused, message)}
+	for _, t := range condition.Types()[1:] {
+		if c, known := last[t]; known {
+			conditions = append(conditions, c)
 		}
 	}
-	return Decision{Refused: refused, Conditions: conditions, Changing: true}
+	return conditions
 }
 
 // Message puts all errors into one line, in their order.
@@ -151,8 +158,10 @@ func status(o *pool.Observation, in inputs, p planned, d Decision, h v1alpha1.He
 		h.Message += membership.CutNote(len(p.members.Instances))
 	}
 	s.Health = &h
-	if p.image.ID != "" {
-		s.ImageID = p.image.ID
+	for _, t := range d.Templates {
+		if t.Resource == naming.ResourceTemplate(p.Current) && t.ImageID != "" {
+			s.ImageID = t.ImageID
+		}
 	}
 	if in.exports.value != nil {
 		s.FailureDomains = in.zones.Effective
@@ -176,6 +185,9 @@ func rolloutStatus(o *pool.Observation, p planned) *v1alpha1.RolloutStatus {
 		LostReading:     p.Memory.LostReading,
 		EarlierRefresh:  p.Memory.EarlierRefresh,
 		RetiredAttempts: p.Memory.Retired,
+	}
+	if last := o.Composite.Status.Rollout; last != nil && p.Reason == rollout.ReasonMembersUnknown {
+		s.OutdatedInstances = last.OutdatedInstances
 	}
 	if p.Outdated != nil {
 		s.OutdatedInstances = new(int32(*p.Outdated)) //nolint:gosec // A group has some thousand members at most.

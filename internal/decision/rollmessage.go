@@ -32,7 +32,8 @@ func rollMessage(o *pool.Observation, p planned) string {
 	case rollout.ReasonMembersNotRead:
 		return "the group uses launch template " + p.CurrentID + "; whether members are still being replaced is not read"
 	case rollout.ReasonMembersUnknown:
-		return "the group uses launch template " + p.CurrentID + "; its members cannot be read at the moment: " + unreadMessage(p)
+		_, why := unread(o, p)
+		return "the group uses launch template " + p.CurrentID + "; how far its members are is not known: " + why
 	case rollout.ReasonRefreshActive, rollout.ReasonRefreshExpected, rollout.ReasonRefreshNotStarted, rollout.ReasonRefreshFailed,
 		rollout.ReasonRefreshCancelled, rollout.ReasonRetriesExhausted, rollout.ReasonMembersSkipped:
 		return fmt.Sprintf("%d members are left to replace: %s", *p.Outdated, refreshMessage(o, p))

@@ -17,7 +17,8 @@ type scopeVersions struct {
 	hasConfigKind bool
 }
 
-// versions are the storage versions of provider-aws v2.5.0 and v2.6.0.
+// versions are the newest that provider-aws v2.5.0 and v2.6.0 serve. Both store them so, but for v2.5.0's cluster-scoped
+// ones, which its package converts.
 var versions = map[pool.Scope]scopeVersions{ //nolint:gochecknoglobals // A constant table.
 	pool.ScopeNamespaced: {
 		apiVersions: map[string]string{

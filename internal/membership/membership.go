@@ -50,6 +50,9 @@ func Of(r pool.Reading, last []string) Members {
 
 // sortedByProviderID makes each id once, as a pool has thousands of them.
 func sortedByProviderID(instances []pool.Instance) []pool.Instance {
+	if len(instances) == 0 {
+		return nil
+	}
 	byID := make(map[string]pool.Instance, len(instances))
 	for _, i := range instances {
 		byID[ProviderID(i.Zone, i.ID)] = i
@@ -122,7 +125,7 @@ func ProviderIDs(instances []pool.Instance) []string {
 }
 
 // Statuses of the first MaxInstances members. An instance is up to date when it was launched from the given template;
-// whether it was is not known of one that the group does not list.
+// whether it was is not known of one that the group does not list, or that someone attached to it by hand.
 func Statuses(instances []pool.Instance, g *pool.Group, templateID string) []v1alpha1.Instance {
 	templates := map[string]string{}
 	if g != nil {
@@ -141,7 +144,7 @@ func Statuses(instances []pool.Instance, g *pool.Group, templateID string) []v1a
 		for _, ip := range i.InternalIPs {
 			s.Addresses = append(s.Addresses, v1alpha1.Address{Type: "InternalIP", Address: ip})
 		}
-		if t, listed := templates[i.ID]; listed {
+		if t := templates[i.ID]; t != "" {
 			upToDate := t == templateID
 			s.UpToDate = &upToDate
 		}

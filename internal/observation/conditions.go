@@ -1,10 +1,16 @@
 package observation
 
 import (
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 )
+
+// LastConditions of the composite, as the last run reported them, by type.
+func LastConditions(req *fnv1.RunFunctionRequest) map[condition.Type]condition.Condition {
+	return conditionsOf(req.GetObserved().GetComposite().GetResource())
+}
 
 // conditionsOf a resource, by type.
 func conditionsOf(s *structpb.Struct) map[string]condition.Condition {

@@ -1,6 +1,10 @@
 package observation
 
-import "google.golang.org/protobuf/types/known/structpb"
+import (
+	"math"
+
+	"google.golang.org/protobuf/types/known/structpb"
+)
 
 // at returns the value at a path of fields, nil when there is none.
 func at(s *structpb.Struct, path ...string) *structpb.Value {
@@ -28,10 +32,10 @@ func texts(s *structpb.Struct, path ...string) []string {
 	return out
 }
 
-// count at a path, nil when there is no number. Numbers arrive as floats.
+// count at a path, nil when there is no whole number that a count can be. Numbers arrive as floats.
 func count(s *structpb.Struct, path ...string) *int32 {
 	v, ok := at(s, path...).GetKind().(*structpb.Value_NumberValue)
-	if !ok {
+	if !ok || v.NumberValue != math.Trunc(v.NumberValue) || math.Abs(v.NumberValue) > math.MaxInt32 {
 		return nil
 	}
 	return new(int32(v.NumberValue))

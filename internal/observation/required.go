@@ -34,7 +34,7 @@ func fetched(required map[string]*fnv1.Resources, name string) (*structpb.Struct
 func exportsOf(composite *v1alpha1.MachinePool, required map[string]*fnv1.Resources) pool.Exports {
 	source := composite.Spec.Cluster
 	e := pool.Exports{Source: pool.SourceEmpty}
-	if source.ExportsFrom != nil {
+	if source.ExportsFrom != nil && !source.ExportsFrom.IsSecret() {
 		e = publishedExports(source.ExportsFrom.FieldPath, required)
 	}
 	if source.Exports != nil && (e.Source == pool.SourceEmpty || e.Source == pool.SourceNotFound) {

@@ -34,7 +34,7 @@ func Requirements(rsp *fnv1.RunFunctionResponse, composite *v1alpha1.MachinePool
 	if secret.Name != "" {
 		resources[observation.RequiredBootstrap] = selector("v1", "Secret", secret.Namespace, secret.Name)
 	}
-	if exports := composite.Spec.Cluster.ExportsFrom; exports != nil && exports.Name != "" {
+	if exports := composite.Spec.Cluster.ExportsFrom; exports != nil && exports.Name != "" && !exports.IsSecret() {
 		resources[observation.RequiredExports] = selector(exports.APIVersion, exports.Kind, exports.Namespace, exports.Name)
 	}
 	rsp.Requirements = &fnv1.Requirements{Resources: resources}
@@ -46,6 +46,12 @@ func selector(apiVersion, kind, namespace, name string) *fnv1.ResourceSelector {
 		s.Namespace = &namespace
 	}
 	return s
+}
+
+// Undecodable reports a request that no pool can be made out of. It is fatal, as a refusal is.
+func Undecodable(rsp *fnv1.RunFunctionResponse, last map[condition.Type]condition.Condition, err error) {
+	conditions(rsp, decision.Refused(err.Error(), last))
+	response.Fatal(rsp, err)
 }
 
 // Refusal reports a decision that composes nothing. It is fatal, and so leaves everything that exists as it is.

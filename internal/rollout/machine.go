@@ -277,16 +277,18 @@ func phase(in Inputs, p Plan, current Template) (Phase, Reason) {
 	return phaseOfMembers(in, p, current)
 }
 
-// lastKnownPhase stays while AWS cannot be read: what was not seen to end is not over.
+// lastKnownPhase stays while AWS cannot be read: what was not seen to end is not over. Where no phase of this roll is
+// known that only AWS could end, another template that is still there tells that one is on.
 func lastKnownPhase(in Inputs, p Plan) Phase {
-	if in.Memory.RollKey != p.Current.RollKey {
-		return PhaseRefreshing
+	if in.Memory.RollKey == p.Current.RollKey {
+		switch in.Memory.Phase {
+		case PhaseIdle, PhaseRefreshing, PhaseLost, PhaseStalled:
+			return in.Memory.Phase
+		case PhaseTemplatePending, PhaseSwitchPending:
+		}
 	}
-	switch in.Memory.Phase {
-	case PhaseTemplatePending, PhaseSwitchPending:
+	if len(in.Templates) > 1 {
 		return PhaseRefreshing
-	case PhaseIdle, PhaseRefreshing, PhaseLost, PhaseStalled:
-		return in.Memory.Phase
 	}
 	return PhaseIdle
 }

@@ -531,22 +531,30 @@ func TestRefreshBeforeTheTemplate(t *testing.T) {
 // TestLastKnownPhase holds that a phase which only AWS can tell stays while AWS cannot be read, and that a switch which
 // was not seen to be over is not taken for finished.
 func TestLastKnownPhase(t *testing.T) {
+	both := []Template{newTemplate, oldTemplate}
 	cases := map[string]struct {
-		args Memory
-		want Phase
+		args      Memory
+		templates []Template
+		want      Phase
 	}{
+		"NewPool":         {args: Memory{RollKey: newKey, Phase: PhaseSwitchPending}, want: PhaseIdle},
+		"NewPoolNoMemory": {want: PhaseIdle},
+		"NoMemory":        {templates: both, want: PhaseRefreshing},
 		"Idle":            {args: Memory{RollKey: newKey, Phase: PhaseIdle}, want: PhaseIdle},
 		"Refreshing":      {args: Memory{RollKey: newKey, Phase: PhaseRefreshing}, want: PhaseRefreshing},
 		"Lost":            {args: Memory{RollKey: newKey, Phase: PhaseLost}, want: PhaseLost},
 		"Stalled":         {args: Memory{RollKey: newKey, Phase: PhaseStalled}, want: PhaseStalled},
-		"SwitchPending":   {args: Memory{RollKey: newKey, Phase: PhaseSwitchPending}, want: PhaseRefreshing},
-		"TemplatePending": {args: Memory{RollKey: newKey, Phase: PhaseTemplatePending}, want: PhaseRefreshing},
-		"OtherKey":        {args: Memory{RollKey: oldKey, Phase: PhaseIdle}, want: PhaseRefreshing},
+		"SwitchPending":   {args: Memory{RollKey: newKey, Phase: PhaseSwitchPending}, templates: both, want: PhaseRefreshing},
+		"TemplatePending": {args: Memory{RollKey: newKey, Phase: PhaseTemplatePending}, templates: both, want: PhaseRefreshing},
+		"OtherKey":        {args: Memory{RollKey: oldKey, Phase: PhaseIdle}, templates: both, want: PhaseRefreshing},
 		"Unheard":         {args: Memory{RollKey: newKey, Phase: "Dancing"}, want: PhaseIdle},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			p := Of(Inputs{RollKey: newKey, Templates: []Template{newTemplate}, Group: onNew, Wanted: true, Memory: tc.args})
+			if tc.templates == nil {
+				tc.templates = []Template{newTemplate}
+			}
+			p := Of(Inputs{RollKey: newKey, Templates: tc.templates, Group: onNew, Wanted: true, Memory: tc.args})
 			if p.Phase != tc.want || p.Reason != ReasonMembersUnknown {
 				t.Errorf("Of(...): want %s/%s, got %s/%s", tc.want, ReasonMembersUnknown, p.Phase, p.Reason)
 			}

@@ -31,6 +31,9 @@ func exportsFrom(path *field.Path, ref *v1alpha1.ExportsReference) field.ErrorLi
 
 	errs := apiVersion.required(path.Child("apiVersion"), ref.APIVersion)
 	errs = append(errs, kind.required(path.Child("kind"), ref.Kind)...)
+	if ref.IsSecret() {
+		errs = append(errs, field.Invalid(path.Child("kind"), ref.Kind, "a Secret cannot publish exports, which end up in names, tags and messages: name another object"))
+	}
 	if ref.Name == "" {
 		errs = append(errs, field.Required(path.Child("name"), ""))
 	}
