@@ -203,14 +203,14 @@ func TestSecretsStaySecret(t *testing.T) {
 			},
 		},
 		"ExportsFromASecret": {
-			reason: "Someone takes a Secret for the cluster.", staged: true,
+			reason: "Someone takes a Secret for the cluster.", fatal: true,
 			change: func(t *testing.T, req *fnv1.RunFunctionRequest) {
 				setSpec(t, req, "cluster: {exportsFrom: {apiVersion: v1, kind: Secret, name: demo-pool-0, fieldPath: data.token}}")
 				req.RequiredResources["cluster-exports"] = req.GetRequiredResources()["bootstrap-data"]
 			},
 		},
 		"ExportsFromASecretsData": {
-			reason: "Someone takes all of a Secret for the cluster's exports.", staged: true,
+			reason: "Someone takes all of a Secret for the cluster's exports.", fatal: true,
 			change: func(t *testing.T, req *fnv1.RunFunctionRequest) {
 				setSpec(t, req, "cluster: {exportsFrom: {apiVersion: v1, kind: Secret, name: demo-pool-0, fieldPath: data}}")
 				req.RequiredResources["cluster-exports"] = req.GetRequiredResources()["bootstrap-data"]

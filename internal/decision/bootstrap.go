@@ -95,17 +95,21 @@ func bootstrapCondition(o *pool.Observation) condition.Condition {
 		return state(condition.False, reasonMalformed, fmt.Sprintf("the data of %s at key %q is not base64%s", secret, ref.Key, kept(o)))
 	case pool.SourceFound:
 	}
-	obj := o.Managed.Object
-	if obj == nil && o.Exports.Value == nil {
-		return state(condition.False, reasonStaging, "the bootstrap data waits for the cluster's exports, which say where to stage it")
+	status, reason, message := stagedState(o.Managed.Object, o.Exports.Value)
+	return state(status, reason, message)
+}
+
+// stagedState says how far bootstrap data that was found has come on its way to S3.
+func stagedState(obj *pool.ObservedObject, e *v1alpha1.Exports) (s condition.Status, reason, message string) {
+	switch {
+	case obj == nil && e == nil:
+		return condition.False, reasonStaging, "the bootstrap data waits for the cluster's exports, which say where to stage it"
+	case obj == nil || !obj.Healthy():
+		return condition.False, reasonStaging, "the bootstrap data is being staged in S3"
+	case e != nil && obj.Bucket != "" && e.BootstrapBucket != obj.Bucket:
+		return condition.True, reasonStaged, fmt.Sprintf("the bootstrap data is staged in S3 bucket %s, where it stays: the cluster now exports bucket %q", obj.Bucket, e.BootstrapBucket)
 	}
-	if obj == nil || !obj.Healthy() {
-		return state(condition.False, reasonStaging, "the bootstrap data is being staged in S3")
-	}
-	if e := o.Exports.Value; e != nil && obj.Bucket != "" && e.BootstrapBucket != obj.Bucket {
-		return state(condition.True, reasonStaged, fmt.Sprintf("the bootstrap data is staged in S3 bucket %s, where it stays: the cluster now exports bucket %q", obj.Bucket, e.BootstrapBucket))
-	}
-	return state(condition.True, reasonStaged, "the bootstrap data is staged in S3")
+	return condition.True, reasonStaged, "the bootstrap data is staged in S3"
 }
 
 func kept(o *pool.Observation) string {

@@ -57,10 +57,14 @@ func rollEvents(o *pool.Observation, p planned) []Event {
 		return []Event{{Warning: true, Reason: eventRollRetried, Message: message}}
 	case p.Phase == rollout.PhaseLost || p.Phase == rollout.PhaseStalled:
 		return []Event{{Warning: true, Reason: string(p.Reason), Message: message}}
-	case p.Reason == rollout.ReasonUpToDate && last.Status == condition.True:
-		return []Event{{Reason: eventRollFinished, Message: message}}
-	case p.Reason == rollout.ReasonMembersNotRead && last.Status == condition.True:
-		return []Event{{Reason: eventGroupSwitched, Message: message}}
+	case last.Status == condition.True && ends[p.Reason] != "":
+		return []Event{{Reason: ends[p.Reason], Message: message}}
 	}
 	return nil
+}
+
+// ends of a roll as far as it can be seen.
+var ends = map[rollout.Reason]string{ //nolint:gochecknoglobals // A constant table.
+	rollout.ReasonUpToDate:       eventRollFinished,
+	rollout.ReasonMembersNotRead: eventGroupSwitched,
 }

@@ -20,7 +20,7 @@ func pool(change func(*v1alpha1.MachinePoolSpec)) *v1alpha1.MachinePool {
 
 // messages returns what the errors say, in their order.
 func messages(errs field.ErrorList) []string {
-	var all []string //nolint:prealloc // Nil when there are none, as in a case that wants none.
+	var all []string
 	for _, err := range errs {
 		all = append(all, err.Error())
 	}
