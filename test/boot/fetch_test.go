@@ -336,8 +336,7 @@ func TestQuoting(t *testing.T) {
 				s.Bucket, s.Key = tc.bucket, tc.key
 				resetServers(t)
 				s3.putAs(tc.bucket, tc.key, kubeadmPayload)
-				m := newMachine(t, "s3.us-east-1.amazonaws.com", "s3.amazonaws.com",
-					tc.bucket+".s3.us-east-1.amazonaws.com", tc.bucket+".s3.amazonaws.com")
+				m := newMachine(t, "s3.us-east-1.amazonaws.com", tc.bucket+".s3.us-east-1.amazonaws.com")
 				if with == "curl" {
 					m.withoutCLI()
 				}

@@ -11,7 +11,7 @@ set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cache=${MACHINEPOOL_CACHE:-$root/.cache}/boot
 mirror=${MACHINEPOOL_DEBIAN_MIRROR:-http://deb.debian.org/debian}
-suite=${MACHINEPOOL_DEBIAN_SUITE:-bookworm} # trixie and bullseye work as well
+suite=${MACHINEPOOL_DEBIAN_SUITE:-bookworm} # trixie works as well
 # What is booted (cloud-init, shells and awks, curl, the AWS CLI, Ignition), and what looks on (shellcheck, strace, systemd).
 packages='awscli bash busybox ca-certificates cloud-init curl gawk ignition mawk shellcheck strace systemd'
 
