@@ -1,6 +1,6 @@
 //go:build moto
 
-// Package aws_test drives internal/aws, and later the whole function, through a real moto server. Throttling, denial and
+// Package aws_test drives internal/aws and the whole function through a real moto server. Throttling, denial and
 // broken responses are not moto's; internal/aws tests them at the wire.
 package aws_test
 
