@@ -1,6 +1,6 @@
 # function-aws-machinepool: `make help` lists what there is.
 #
-# Only Go, git and make are needed. Tools are pinned in modules of their own
+# Only Go, git and make are needed, and python3 for test-aws. Tools are pinned in modules of their own
 # under tools/ and built once, from source, into $(CACHE)/bin. test/admission is a
 # module of its own too: it needs another crossplane-runtime than the function.
 
@@ -52,6 +52,10 @@ test: ## Run every Go test (TESTFLAGS="-race -run Name")
 	  $(GO) -C $$module test $(TESTFLAGS) ./... || status=1; \
 	done; exit $$status
 
+.PHONY: test-aws
+test-aws: ## Run the tests against a real moto server (needs python3)
+	@MACHINEPOOL_CACHE=$(CACHE) GO=$(GO) test/aws/run.sh $(TESTFLAGS)
+
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Lint the Go code, and shell scripts if shellcheck is there (FIX=1 fixes what it can)
 	@status=0; for module in . test/admission tools/packager; do \
@@ -85,8 +89,8 @@ fuzz: ## Fuzz each fuzz target for FUZZTIME (60s)
 	done
 
 .PHONY: bench
-bench: ## Measure a run against a no-op of the same size (BENCHFLAGS="-benchtime=5s -count=3")
-	$(GO) test -run '^$$' -bench . -benchmem $(BENCHFLAGS) .
+bench: ## Measure a run against a no-op, and calls to AWS per pool (BENCHFLAGS="-benchtime=5s -count=3")
+	$(GO) test -run '^$$' -bench . -benchmem $(BENCHFLAGS) . ./internal/aws
 
 ##@ Ship it
 
@@ -95,7 +99,7 @@ package: $(CROSSPLANE_CLI) $(PACKAGER) ## Build both Crossplane packages, no Doc
 	@$(PACKAGER) -cli $(CROSSPLANE_CLI) -out $(patsubst $(CURDIR)/%,%,$(CACHE))/package -version $(VERSION) $(ARCHS)
 
 .PHONY: verify
-verify: generate lint test render fuzz package ## Everything before a pull request: all of the above
+verify: generate lint test test-aws render fuzz package ## Everything before a pull request: all of the above
 
 ##@ Tools
 
