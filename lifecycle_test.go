@@ -753,6 +753,7 @@ func TestOldTemplateOutlivesTheRoll(t *testing.T) {
 		for range 40 {
 			// Crossplane can come again before the provider has so much as seen what it sent.
 			l.run(simulator.ReconcileOptions{})
+			l.run(simulator.ReconcileOptions{})
 			if deleting() && l.group().TemplateID == old {
 				t.Fatalf("the old template is dropped before the group in AWS has left it")
 			}
