@@ -1114,3 +1114,48 @@ func TestFailedReads(t *testing.T) {
 		})
 	}
 }
+
+// A restore that drops annotations, with the provider first: its initializer names the group after its managed resource,
+// which must not be taken for the group's name.
+func TestDroppedAnnotationsKeepTheGroupsName(t *testing.T) {
+	l := newLife(t, settings[1]).settled()
+	name := l.group().Name
+	l.DropAnnotations()
+	l.PollAll()
+	for range 3 {
+		l.run(simulator.ReconcileOptions{})
+	}
+	if got := simulator.Text(l.MR(resourceGroup), "metadata", "annotations", "crossplane.io/external-name"); got != name {
+		t.Errorf("the function sends external name %q, the group is %q", got, name)
+	}
+	l.Provider.Restart()
+	l.PollAll()
+	l.PollAll()
+	if len(l.AWS.Groups) != 1 {
+		t.Errorf("AWS has %d groups", len(l.AWS.Groups))
+	}
+}
+
+// A -> B -> A while the provider's operation to B is under way: it still shows A, and the group in AWS is on B.
+func TestTemplateOutlivesAHiddenOperation(t *testing.T) {
+	for _, s := range settings[:2] {
+		l := newLife(t, s).settled()
+		l.Provider.Latency = 6
+		l.set("b", "rollout", "trigger")
+		for range 30 {
+			l.round()
+			if len(l.AWS.Templates) == 2 && simulator.Text(l.MR(resourceGroup), "spec", "forProvider", "launchTemplate", "id") == l.group().TemplateID && len(l.group().Refreshes) == 1 {
+				break
+			}
+		}
+		l.set("", "rollout", "trigger")
+		for range 3 {
+			l.run(simulator.ReconcileOptions{})
+		}
+		for name, mr := range l.MRs {
+			if simulator.Text(mr, "metadata", "deletionTimestamp") != "" && simulator.Text(mr, "status", "atProvider", "id") == l.group().TemplateID {
+				t.Errorf("%s: %s is deleted while the group in AWS is on it", s.name, name)
+			}
+		}
+	}
+}

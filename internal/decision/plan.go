@@ -31,6 +31,7 @@ func plan(o *pool.Observation, in inputs) planned {
 		RollKey:   rollout.Key(&o.Composite.Spec),
 		Templates: templatesOf(o),
 		Group:     groupOf(o),
+		GroupLost: o.Managed.Group == nil && o.Composite.Status.AutoscalingGroupName != "",
 		Wanted:    o.AWS.Group.Asked,
 		Reading:   readingOf(o, p.members),
 		Memory:    memoryOf(o.Composite.Status.Rollout),
@@ -62,6 +63,9 @@ func lastImage(o *pool.Observation, current naming.Attempt) string {
 func groupName(o *pool.Observation, in inputs) string {
 	if g := o.Managed.Group; g != nil && g.Name != "" {
 		return g.Name
+	}
+	if name := o.Composite.Status.AutoscalingGroupName; name != "" {
+		return name
 	}
 	if in.exports.value == nil {
 		return ""

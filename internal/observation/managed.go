@@ -1,7 +1,6 @@
 package observation
 
 import (
-	"cmp"
 	"strings"
 	"time"
 
@@ -71,8 +70,13 @@ func groupOf(s *structpb.Struct) pool.ObservedGroup {
 	}
 	// Upjet's own condition. The group's observed template is not refreshed either while an operation is under way.
 	g.Busy = conditionsOf(s)["AsyncOperation"].Reason == "Ongoing"
-	// The provider's id of a group is its name.
-	g.Name = cmp.Or(g.ExternalName, text(s, "status", "atProvider", "id"))
+	// The provider's id of a group is its name. A group whose annotations were lost, as in a restore, is named after its
+	// managed resource by a provider that sees it before we do: that is no name of ours, and not the group's.
+	for _, name := range []string{g.ExternalName, text(s, "status", "atProvider", "id")} {
+		if g.Name == "" && name != text(s, "metadata", "name") {
+			g.Name = name
+		}
+	}
 	return g
 }
 

@@ -23,6 +23,9 @@ func keep(in Inputs, p Plan) []string {
 }
 
 func isNeeded(t Template, in Inputs, p Plan) bool {
+	if in.GroupLost {
+		return true
+	}
 	if in.Group == nil {
 		// Nothing launches from it. It stays only until the current one exists, so that a pool whose key changes
 		// during its creation always has a template on the way.

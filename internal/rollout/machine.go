@@ -138,6 +138,8 @@ type Inputs struct {
 	Templates []Template
 	// Group that exists; nil before the first composition.
 	Group *Group
+	// GroupLost says that there was a group and that it is not observed: nothing is known of what it uses.
+	GroupLost bool
 	// Wanted says that AWS ought to be read. Reading is nil when it was not, or not wholly.
 	Wanted  bool
 	Reading *Reading
@@ -176,7 +178,7 @@ type Plan struct {
 // The provider starts the refresh after it has moved the group, and when that fails never again. A roll that two
 // readings find lost is therefore attempted anew with a template of the same content and another name.
 func Of(in Inputs) Plan {
-	p := Plan{Current: currentAttempt(in), Memory: Memory{RollKey: in.RollKey, Retired: retired(in), EarlierRefresh: in.Memory.EarlierRefresh}}
+	p := Plan{Current: freshAttempt(in, currentAttempt(in)), Memory: Memory{RollKey: in.RollKey, Retired: retired(in), EarlierRefresh: in.Memory.EarlierRefresh}}
 	current := templateOf(in, p.Current)
 	if isRetried(in, &p, current) {
 		p.Current.Number++
@@ -213,7 +215,23 @@ func currentAttempt(in Inputs) naming.Attempt {
 	if latest < 0 {
 		return naming.Attempt{RollKey: in.RollKey}
 	}
-	return naming.Attempt{RollKey: in.RollKey, Number: (latest/generation + 1) * generation}
+	return nextGeneration(naming.Attempt{RollKey: in.RollKey, Number: latest})
+}
+
+// freshAttempt gives a key that the roll goes back to another attempt when the group was told to use another template
+// and is not seen to. The provider shows the old template until its operation is over, so to be seen on that one would
+// prove nothing: it may be on the other one by then. An id that the group never had proves that it is.
+func freshAttempt(in Inputs, current naming.Attempt) naming.Attempt {
+	id := templateOf(in, current).ID
+	if g := in.Group; g == nil || id == "" || g.Sent == "" || g.Sent == id || g.Observed != id {
+		return current
+	}
+	return nextGeneration(current)
+}
+
+// nextGeneration is the attempt at which a roll key starts over.
+func nextGeneration(a naming.Attempt) naming.Attempt {
+	return naming.Attempt{RollKey: a.RollKey, Number: (a.Number/generation + 1) * generation}
 }
 
 func templateOf(in Inputs, a naming.Attempt) Template {

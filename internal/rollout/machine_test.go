@@ -115,9 +115,9 @@ func TestOf(t *testing.T) {
 			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-new", keep: []string{oldName}},
 		},
 		"ObservedBeforeSent": {
-			reason: "A group that AWS has on the new template though it was not sent is half stale, and moves nothing.",
+			reason: "A group that is seen on the new template though it was told to use the old one is about to leave it: only an id that it never had can prove that it is back.",
 			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: &Group{Sent: "lt-old", Observed: "lt-new"}},
-			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-new", keep: []string{oldName}},
+			want:   want{phase: PhaseTemplatePending, current: newName + "-10", group: "lt-old", keep: []string{oldName, newName}},
 		},
 		"ObservedNothing": {
 			reason: "A group whose observed template is missing proves nothing.",
@@ -228,9 +228,24 @@ func TestOf(t *testing.T) {
 			want: want{phase: PhaseIdle, current: newName, group: "lt-new", keep: []string{"launch-template-m1d00000"}, outdated: new(0)},
 		},
 		"Reverted": {
-			reason: "A key that is taken back while its template still exists goes back to that template.",
-			args:   Inputs{RollKey: oldKey, Templates: []Template{oldTemplate, newTemplate}, Group: moving},
+			reason: "A key that is taken back while the group is on the other's template goes back to its own.",
+			args:   Inputs{RollKey: oldKey, Templates: []Template{oldTemplate, newTemplate}, Group: onNew},
 			want:   want{phase: PhaseSwitchPending, current: oldName, group: "lt-old", keep: []string{newName}},
+		},
+		"RevertedOnTheWay": {
+			reason: "A key that is taken back while the group moves away from its template gets another: the group still looks as if it were on that one.",
+			args:   Inputs{RollKey: oldKey, Templates: []Template{oldTemplate, newTemplate}, Group: moving},
+			want:   want{phase: PhaseTemplatePending, current: oldName + "-10", group: "lt-new", keep: []string{oldName, newName}},
+		},
+		"RevertedBeforeTheMove": {
+			reason: "A key that is taken back before the group was told to move changes nothing.",
+			args:   Inputs{RollKey: oldKey, Templates: []Template{oldTemplate, newTemplate}, Group: onOld},
+			want:   want{phase: PhaseIdle, current: oldName, group: "lt-old"},
+		},
+		"GroupLost": {
+			reason: "A group that is not observed, though there was one, may use any template.",
+			args:   Inputs{Templates: []Template{oldTemplate, newTemplate}, GroupLost: true},
+			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-new", keep: []string{oldName}},
 		},
 		"TemplateLost": {
 			reason: "A group whose template's managed resource is gone is told to stay on it until there is a new one.",
