@@ -42,6 +42,13 @@ var cases = []renderCase{
 		settled: true,
 	},
 	{
+		name:  "with-reads",
+		title: "A pool that reads AWS",
+		about: "The newest image is looked up, and members and health are known. The third instance is still starting.",
+
+		settled: true,
+	},
+	{
 		name:  "roll",
 		title: "A roll in its middle",
 		about: "kubernetesVersion went up. AWS has the new launch template, so the group moves to it; the old one stays until it has.",
@@ -67,6 +74,15 @@ var cases = []renderCase{
 		about:   "Every mistake is named at once, with its path.",
 		refused: true,
 	},
+}
+
+// compositionFile is the folder's own pipeline where it has one, else that of all.
+func compositionFile(examples, dir string) string {
+	if own := filepath.Join(dir, "composition.yaml"); exists(own) {
+		return own
+	}
+
+	return filepath.Join(examples, "composition.yaml")
 }
 
 func (c renderCase) observedFile(examples string) string {
@@ -113,7 +129,7 @@ type inputs struct{ xr, required, observed string }
 func (i inputs) render(ctx context.Context, cfg config, address string) (string, error) {
 	args := []string{
 		"composition", "render", i.xr,
-		filepath.Join(cfg.examples, "composition.yaml"),
+		compositionFile(cfg.examples, filepath.Dir(i.xr)),
 		filepath.Join(cfg.examples, "functions.yaml"),
 		"--xrd", filepath.Join(cfg.examples, "xrd.yaml"),
 		"--required-resources", i.required,

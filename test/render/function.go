@@ -29,9 +29,9 @@ type function struct {
 }
 
 // startFunction runs the binary on a free port and returns when it listens.
-func startFunction(ctx context.Context, binary string) (*function, error) {
+func startFunction(ctx context.Context, binary string, env []string) (*function, error) {
 	for try := 1; ; try++ {
-		fn, err := startOnFreePort(ctx, binary)
+		fn, err := startOnFreePort(ctx, binary, env)
 		// Someone else may take a free port first, so a process that stops at once
 		// gets another.
 		if errors.Is(err, errStopped) && try < startTries {
@@ -42,7 +42,7 @@ func startFunction(ctx context.Context, binary string) (*function, error) {
 	}
 }
 
-func startOnFreePort(ctx context.Context, binary string) (*function, error) {
+func startOnFreePort(ctx context.Context, binary string, env []string) (*function, error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
 		return nil, err
@@ -52,6 +52,7 @@ func startOnFreePort(ctx context.Context, binary string) (*function, error) {
 	logs := &log{}
 	cmd := exec.CommandContext(ctx, binary, "--insecure", "--address="+address, "--metrics-address=")
 	cmd.Stdout, cmd.Stderr = logs, logs
+	cmd.Env = env
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = stopTimeout
 

@@ -60,7 +60,13 @@ func run(ctx context.Context, cfg config) error {
 		return err
 	}
 
-	fn, err := startFunction(ctx, cfg.function)
+	cloud, err := startAWS(ctx)
+	if err != nil {
+		return err
+	}
+	defer cloud.stop()
+
+	fn, err := startFunction(ctx, cfg.function, cloud.environment())
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -326,7 +325,8 @@ func listed(refusal string) string {
 	return strings.Join(lines, "\n")
 }
 
-// outline is a generic value as short YAML: lists of plain values on one line.
+// outline is a generic value as short YAML: lists of plain values on one line, an
+// object in a list on a line of its own.
 func outline(value any, margin string) string {
 	var out strings.Builder
 
@@ -338,7 +338,7 @@ func outline(value any, margin string) string {
 		case map[string]any:
 			out.WriteString("\n" + outline(v, margin+"  "))
 		case []any:
-			out.WriteString(" " + flow(v) + "\n")
+			out.WriteString(listing(v, margin+"  ") + "\n")
 		default:
 			out.WriteString(" " + strings.Join(wrap(fmt.Sprint(v), width-len(margin)-2), "\n"+margin+"  ") + "\n")
 		}
@@ -347,23 +347,44 @@ func outline(value any, margin string) string {
 	return out.String()
 }
 
-// flow is a list on one line.
-func flow(list []any) string {
+// listing is a list, on one line if its values are plain.
+func listing(list []any, margin string) string {
 	var items []string
 
 	for _, item := range list {
-		switch item.(type) {
-		case map[string]any, []any:
-			raw, err := json.Marshal(item)
-			if err != nil {
-				return err.Error()
-			}
-
-			items = append(items, string(raw))
-		default:
-			items = append(items, fmt.Sprint(item))
+		fields, isObject := item.(map[string]any)
+		if !isObject {
+			return " " + flow(list)
 		}
+
+		items = append(items, "\n"+margin+"- "+flow(fields))
 	}
 
-	return "[" + strings.Join(items, ", ") + "]"
+	if len(items) == 0 {
+		return " []"
+	}
+
+	return strings.Join(items, "")
+}
+
+// flow is a generic value on one line.
+func flow(value any) string {
+	var items []string
+
+	switch v := value.(type) {
+	case []any:
+		for _, item := range v {
+			items = append(items, flow(item))
+		}
+
+		return "[" + strings.Join(items, ", ") + "]"
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			items = append(items, key+": "+flow(v[key]))
+		}
+
+		return "{" + strings.Join(items, ", ") + "}"
+	default:
+		return fmt.Sprint(v)
+	}
 }
