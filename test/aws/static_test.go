@@ -70,7 +70,11 @@ func TestFunctionFailsStatic(t *testing.T) {
 
 	// Nothing listens at the endpoint.
 	w.close()
-	s := p.until("closed", func(s v1alpha1.MachinePoolStatus) bool { return s.Health.State == "unknown" })
+	s := p.until("closed", func(s v1alpha1.MachinePoolStatus) bool {
+		// Each has a cache of its own.
+		what, _ := p.condition("ImageResolved")
+		return s.Health.State == "unknown" && what == "False ReadFailed"
+	})
 	if !slices.Equal(s.Health.Reasons, []string{"ReadFailed"}) {
 		t.Errorf("closed: got %+v", s.Health)
 	}
