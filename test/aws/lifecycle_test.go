@@ -3,6 +3,8 @@
 package aws_test
 
 import (
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -69,8 +71,16 @@ func TestFunctionFollowsAGroup(t *testing.T) {
 		t.Errorf("want calls signed with the pod's key, got %v", calls)
 	}
 
+	// A member in a zone that the pool has left is still one.
+	simulator.SetField(p.XR, []any{"us-east-1b"}, "spec", "failureDomains")
+	list := s.ProviderIDList
+	s = p.until("another zone", func(s v1alpha1.MachinePoolStatus) bool { return slices.Equal(s.FailureDomains, []string{"us-east-1b"}) })
+	if !slices.Equal(s.ProviderIDList, list) || s.Instances[0].FailureDomain != "us-east-1a" {
+		t.Errorf("another zone: want the same members, got %v", s.ProviderIDList)
+	}
+
 	// Stopped members stay members.
-	list, stopped := s.ProviderIDList, s.Instances[0].InstanceID
+	stopped := s.Instances[0].InstanceID
 	m.Call(t, "ec2", region, "StopInstances", moto.Params{"InstanceId.1": stopped})
 	s = p.until("one stopped", func(s v1alpha1.MachinePoolStatus) bool { return s.Health.State == "stopped" })
 	p.wantHealth("one stopped", "stopped", false, "3 of 3 instances, not all running: InstanceStopped:"+stopped, "InstanceStopped:"+stopped)
@@ -154,6 +164,29 @@ func TestFunctionFollowsARoll(t *testing.T) {
 	})
 	p.wantEvent("rolled", "RollFinished")
 	p.wantQuiet("rolled")
+}
+
+// A status must fit into etcd: beyond a thousand members the instances are cut, which health says, and the list is not.
+func TestFunctionCutsInstances(t *testing.T) {
+	t.Parallel()
+	const members = 1001
+	m, w, fn := start(t)
+	p := newPool(t, fn, m, "demo-pool-0", "{identity: Pod}")
+	simulator.SetField(p.XR, publish(t, m, "any"), "spec", "machineImage", "id")
+	s := p.until("created", func(s v1alpha1.MachinePoolStatus) bool { return s.Health.Healthy && rolloutIs(s, "Idle") })
+
+	var listed, described strings.Builder
+	for i := range members {
+		fmt.Fprintf(&listed, `<member><InstanceId>i-%017d</InstanceId><AvailabilityZone>us-east-1a</AvailabilityZone><LifecycleState>InService</LifecycleState><HealthStatus>Healthy</HealthStatus><LaunchTemplate><LaunchTemplateId>%s</LaunchTemplateId></LaunchTemplate></member>`, i, s.LaunchTemplateID)
+		fmt.Fprintf(&described, `<item><instanceId>i-%017d</instanceId><instanceState><name>running</name></instanceState><placement><availabilityZone>us-east-1a</availabilityZone></placement><tagSet><item><key>aws:autoscaling:groupName</key><value>%s</value></item></tagSet></item>`, i, s.AutoscalingGroupName)
+	}
+	w.answer("DescribeAutoScalingGroups", says(http.StatusOK, `<DescribeAutoScalingGroupsResponse xmlns="http://autoscaling.amazonaws.com/doc/2011-01-01/"><DescribeAutoScalingGroupsResult><AutoScalingGroups><member><AutoScalingGroupARN>`+s.ProviderID+`</AutoScalingGroupARN><AutoScalingGroupName>`+s.AutoscalingGroupName+`</AutoScalingGroupName><DesiredCapacity>1001</DesiredCapacity><LaunchTemplate><LaunchTemplateId>`+s.LaunchTemplateID+`</LaunchTemplateId></LaunchTemplate><Instances>`+listed.String()+`</Instances></member></AutoScalingGroups></DescribeAutoScalingGroupsResult></DescribeAutoScalingGroupsResponse>`))
+	w.answer("DescribeInstances", says(http.StatusOK, `<DescribeInstancesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><reservationSet><item><instancesSet>`+described.String()+`</instancesSet></item></reservationSet></DescribeInstancesResponse>`))
+	s = p.until("grown", func(s v1alpha1.MachinePoolStatus) bool { return len(s.ProviderIDList) == members })
+	p.wantHealth("grown", "running", true, "1001 of 1001 instances running; status.instances lists the first 1000 of 1001")
+	if len(s.Instances) != 1000 {
+		t.Errorf("grown: want 1000 instances, got %d", len(s.Instances))
+	}
 }
 
 // Without an identity the function asks AWS for nothing, and goes by the managed resources alone.
