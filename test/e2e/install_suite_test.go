@@ -1,0 +1,106 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
+	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/kube"
+	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/provider"
+)
+
+// install the packages as a user does, with one Configuration: Crossplane resolves the rest.
+func (s *suite) install(ctx context.Context) error {
+	if err := s.push(ctx); err != nil {
+		return err
+	}
+	objects := []kube.Object{runtimeConfig(s.aws.URL)}
+	for from, to := range map[string]string{"xpkg.crossplane.io/crossplane-contrib": "crossplane-contrib", "xpkg.upbound.io/upbound": "upbound"} {
+		objects = append(objects, kube.Object{
+			"apiVersion": "pkg.crossplane.io/v1beta1", "kind": "ImageConfig", "metadata": kube.Object{"name": to},
+			"spec": kube.Object{
+				"matchImages":  []any{kube.Object{"type": "Prefix", "prefix": from}},
+				"rewriteImage": kube.Object{"prefix": s.registry.Host + "/" + to},
+			},
+		})
+	}
+	objects = append(objects, kube.Object{
+		"apiVersion": "pkg.crossplane.io/v1", "kind": "Configuration", "metadata": kube.Object{"name": configurationName},
+		"spec": kube.Object{"package": "xpkg.crossplane.io/" + configPackage + ":" + packageTag},
+	})
+	if err := s.apply(ctx, objects...); err != nil {
+		return err
+	}
+	if err := s.await(ctx, kube.Configurations, "", configurationName, "Installed", "Healthy"); err != nil {
+		return err
+	}
+	if err := s.await(ctx, kube.Functions, "", functionName, "Installed", "Healthy"); err != nil {
+		return err
+	}
+	for _, k := range provider.Kinds() {
+		if err := s.await(ctx, kube.CRDs, "", k.Resource+"."+k.Group, "Established"); err != nil {
+			return err
+		}
+	}
+	background, cancel := context.WithCancel(context.Background())
+	s.closers = append(s.closers, cancel)
+	go s.provider.Run(background, say)
+	return s.prepare(ctx)
+}
+
+// runtimeConfig is Crossplane's default one, which gives the function its way to AWS as a user would: through the pod's
+// environment.
+func runtimeConfig(endpoint string) kube.Object {
+	env := func(name, value string) kube.Object { return kube.Object{"name": name, "value": value} }
+	return kube.Object{
+		"apiVersion": "pkg.crossplane.io/v1beta1", "kind": "DeploymentRuntimeConfig", "metadata": kube.Object{"name": "default"},
+		"spec": kube.Object{"deploymentTemplate": kube.Object{"spec": kube.Object{
+			"selector": kube.Object{},
+			"template": kube.Object{"spec": kube.Object{"containers": []any{kube.Object{
+				"name": "package-runtime",
+				"env": []any{
+					env("AWS_ENDPOINT_URL", endpoint), env("AWS_ACCESS_KEY_ID", "AKIAE2E"), env("AWS_SECRET_ACCESS_KEY", "e2e"),
+					env("AWS_EC2_METADATA_DISABLED", "true"),
+				},
+			}}}},
+		}}},
+	}
+}
+
+// apply objects of kinds that kube knows.
+func (s *suite) apply(ctx context.Context, objects ...kube.Object) error {
+	for _, o := range objects {
+		r, known := kube.ByKind(o)
+		if !known {
+			return fmt.Errorf("unknown kind %v", o["kind"])
+		}
+		if err := s.client.Apply(ctx, r, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// await conditions of an object that are to be True.
+func (s *suite) await(ctx context.Context, r kube.Resource, namespace, name string, conditions ...string) error {
+	return kube.Poll(ctx, 200*time.Millisecond, func() (bool, string) {
+		o, err := s.client.Get(ctx, r, namespace, name)
+		switch {
+		case err != nil:
+			return false, err.Error()
+		case o == nil:
+			return false, fmt.Sprintf("there is no %s %s", r.Kind, name)
+		}
+		var missing []string
+		for _, c := range conditions {
+			if got := simulator.ConditionOf(o, c); got.Status != "True" {
+				missing = append(missing, fmt.Sprintf("%s %s is not %s: %s %s: %s", r.Kind, name, c, got.Status, got.Reason, got.Message))
+			}
+		}
+		return len(missing) == 0, strings.Join(missing, "; ")
+	})
+}

@@ -1,0 +1,165 @@
+// Package awsapi serves the four reads that the function makes of AWS, over HTTP as AWS does, from the simulator's account.
+package awsapi
+
+import (
+	"encoding/xml"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
+)
+
+// A Server of AWS's API.
+type Server struct {
+	// URL to send requests to.
+	URL string
+
+	look   func(func(a *simulator.AWS))
+	server *http.Server
+	broken atomic.Bool
+	calls  atomic.Int64
+}
+
+// Start a server of the account that look lets it look at.
+func Start(look func(func(a *simulator.AWS))) (*Server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{URL: "http://" + l.Addr().String(), look: look}
+	s.server = &http.Server{Handler: s} //nolint:gosec // It serves this machine only.
+	go func() { _ = s.server.Serve(l) }()
+	return s, nil
+}
+
+// Stop the server.
+func (s *Server) Stop() { _ = s.server.Close() }
+
+// Break makes every call fail until it is called with false.
+func (s *Server) Break(broken bool) { s.broken.Store(broken) }
+
+// Calls that were served so far.
+func (s *Server) Calls() int64 { return s.calls.Load() }
+
+// ServeHTTP serves one call of EC2's or Auto Scaling's query API.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.calls.Add(1)
+	if err := r.ParseForm(); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	action := r.Form.Get("Action")
+	serve, known := map[string]func(*simulator.AWS, url.Values) any{
+		"DescribeAutoScalingGroups": groups,
+		"DescribeInstanceRefreshes": refreshes,
+		"DescribeInstances":         instances,
+		"DescribeImages":            images,
+	}[action]
+	if s.broken.Load() || !known {
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprintf(w, "<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>%s is refused by the test</Message></Error></Errors></Response>", action)
+		return
+	}
+	var out any
+	s.look(func(a *simulator.AWS) { out = serve(a, r.Form) })
+	body, err := xml.Marshal(out)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/xml")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	_, _ = w.Write(body)
+}
+
+// list of a form's values under a prefix, which it numbers from 1.
+func list(form url.Values, prefix string) []string {
+	var out []string
+	for i := 1; form.Has(prefix + strconv.Itoa(i)); i++ {
+		out = append(out, form.Get(prefix+strconv.Itoa(i)))
+	}
+	return out
+}
+
+// filter of EC2 by its name.
+func filter(form url.Values, name string) []string {
+	for i := 1; form.Has(fmt.Sprintf("Filter.%d.Name", i)); i++ {
+		if form.Get(fmt.Sprintf("Filter.%d.Name", i)) == name {
+			return list(form, fmt.Sprintf("Filter.%d.Value.", i))
+		}
+	}
+	return nil
+}
+
+func groups(a *simulator.AWS, form url.Values) any {
+	out := describeGroups{}
+	for _, name := range list(form, "AutoScalingGroupNames.member.") {
+		g := read(a, pool.Query{GroupName: name}).Group.Value
+		if g == nil {
+			continue
+		}
+		x := group{
+			Name: g.Name, ARN: g.ARN, Min: g.MinSize, Max: g.MaxSize, Desired: g.DesiredCapacity,
+			Template: templateRef{ID: g.LaunchTemplateID, Version: "$Latest"},
+		}
+		if g.Deleting {
+			x.Status = "Delete in progress"
+		}
+		for _, m := range g.Members {
+			x.Members = append(x.Members, member{
+				ID: m.InstanceID, Zone: m.Zone, Lifecycle: m.LifecycleState, Health: m.HealthStatus, Protected: m.ProtectedFromScaleIn,
+				Template: templateRef{ID: m.LaunchTemplateID, Version: m.LaunchTemplateVersion},
+			})
+		}
+		out.Groups = append(out.Groups, x)
+	}
+	return out
+}
+
+func refreshes(a *simulator.AWS, form url.Values) any {
+	out := describeRefreshes{}
+	name := form.Get("AutoScalingGroupName")
+	if r := read(a, pool.Query{GroupName: name, Refresh: true}).Refresh.Value; r != nil {
+		out.Refreshes = append(out.Refreshes, refresh{
+			ID: r.ID, Group: name, Status: r.Status, Reason: r.StatusReason, Start: r.StartTime.Format("2006-01-02T15:04:05Z"),
+			Percentage: r.PercentageComplete, Left: r.InstancesToUpdate,
+		})
+	}
+	return out
+}
+
+func instances(a *simulator.AWS, form url.Values) any {
+	out := describeInstances{}
+	for _, escaped := range filter(form, "tag:aws:autoscaling:groupName") {
+		name := strings.ReplaceAll(escaped, `\`, "")
+		for _, i := range read(a, pool.Query{GroupName: name}).Instances.Value {
+			x := instance{ID: i.ID, Zone: i.Zone, State: i.State, Tags: []tag{{Key: "aws:autoscaling:groupName", Value: name}}}
+			if len(i.InternalIPs) > 0 {
+				x.IP = i.InternalIPs[0]
+			}
+			out.Instances = append(out.Instances, x)
+		}
+	}
+	return out
+}
+
+func images(a *simulator.AWS, form url.Values) any {
+	out := describeImages{}
+	for _, owner := range list(form, "Owner.") {
+		for _, name := range filter(form, "name") {
+			for _, arch := range filter(form, "architecture") {
+				i := read(a, pool.Query{Image: &pool.ImageQuery{Owner: owner, Name: name, Architecture: arch}}).Image.Value
+				if i != nil {
+					out.Images = append(out.Images, image{ID: i.ID, Name: i.Name, Owner: owner, Architecture: arch, State: "available", Created: "2026-01-01T00:00:00.000Z"})
+				}
+			}
+		}
+	}
+	return out
+}

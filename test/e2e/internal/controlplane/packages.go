@@ -1,0 +1,108 @@
+package controlplane
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/static"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+// A Registry of packages on this machine.
+type Registry struct {
+	// Host is 127.0.0.1 and a port: Crossplane refuses localhost as not fully qualified.
+	Host string
+
+	server *http.Server
+}
+
+// StartRegistry starts an empty registry, which is gone with the tests.
+func StartRegistry() (*Registry, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	r := &Registry{Host: l.Addr().String()}
+	r.server = &http.Server{Handler: registry.New(registry.Logger(log.New(io.Discard, "", 0)))} //nolint:gosec // It serves this machine only.
+	go func() { _ = r.server.Serve(l) }()
+	return r, nil
+}
+
+// Stop the registry.
+func (r *Registry) Stop() { _ = r.server.Close() }
+
+// Push the package in a file, under a path and tags.
+func (r *Registry) Push(ctx context.Context, file, path string, tags ...string) error {
+	img, err := tarball.ImageFromPath(file, nil)
+	if err != nil {
+		return err
+	}
+	return r.push(ctx, img, path, tags...)
+}
+
+// PushProvider pushes a stand-in for a provider's package: its kinds, and no program. The tests play the provider.
+func (r *Registry) PushProvider(ctx context.Context, path, tag, crdFolder string, crds ...string) error {
+	var stream bytes.Buffer
+	fmt.Fprintf(&stream, "apiVersion: meta.pkg.crossplane.io/v1\nkind: Provider\nmetadata:\n  name: %s\n", filepath.Base(path))
+	for _, c := range crds {
+		content, err := os.ReadFile(filepath.Join(crdFolder, c))
+		if err != nil {
+			return err
+		}
+		stream.WriteString("\n---\n")
+		stream.Write(bytes.TrimPrefix(content, []byte("---\n")))
+	}
+	layer, err := packageLayer(stream.Bytes())
+	if err != nil {
+		return err
+	}
+	img, err := mutate.AppendLayers(empty.Image, layer)
+	if err != nil {
+		return err
+	}
+	return r.push(ctx, img, path, tag)
+}
+
+// packageLayer has all that Crossplane reads of a package.
+func packageLayer(content []byte) (v1.Layer, error) {
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	if err := w.WriteHeader(&tar.Header{Name: "package.yaml", Mode: 0o644, Size: int64(len(content))}); err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(content); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return static.NewLayer(archive.Bytes(), types.OCIUncompressedLayer), nil
+}
+
+func (r *Registry) push(ctx context.Context, img v1.Image, path string, tags ...string) error {
+	for _, t := range tags {
+		tag, err := name.NewTag(r.Host + "/" + path + ":" + t)
+		if err != nil {
+			return err
+		}
+		if err := remote.Write(tag, img, remote.WithContext(ctx)); err != nil {
+			return fmt.Errorf("cannot push %s: %w", tag, err)
+		}
+	}
+	return nil
+}

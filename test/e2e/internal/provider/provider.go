@@ -1,0 +1,185 @@
+// Package provider plays provider-aws against the API server: it watches managed resources and lets the simulator's
+// provider reconcile them, with the simulator's AWS behind it.
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
+	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/kube"
+)
+
+const (
+	// period of a round, in which every managed resource is reconciled once and AWS moves on by one tick.
+	period = 300 * time.Millisecond
+	// workers that write at the same time.
+	workers = 8
+)
+
+// A Provider plays provider-aws, and AWS.
+type Provider struct {
+	client *kube.Client
+	caches map[kube.Resource]cache.Store
+
+	mu       sync.Mutex
+	aws      *simulator.AWS
+	provider *simulator.Provider
+
+	// written holds what was written last and may not have come back yet.
+	written sync.Map
+}
+
+// New returns a provider of an account whose subnets are in zones.
+func New(client *kube.Client, zones map[string]string) *Provider {
+	a := simulator.NewAWS(zones)
+	return &Provider{client: client, caches: map[kube.Resource]cache.Store{}, aws: a, provider: simulator.NewProvider(a)}
+}
+
+// AWS lets someone look at the account, or change it, while no one else does.
+func (p *Provider) AWS(do func(a *simulator.AWS)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	do(p.aws)
+}
+
+// Run the provider until the context ends.
+func (p *Provider) Run(ctx context.Context, say func(format string, args ...any)) {
+	for _, kind := range Kinds() {
+		store, informer := cache.NewInformerWithOptions(cache.InformerOptions{
+			ListerWatcher: p.listWatch(ctx, kind), ObjectType: &unstructured.Unstructured{}, Handler: cache.ResourceEventHandlerFuncs{},
+		})
+		p.caches[kind] = store
+		go informer.RunWithContext(ctx)
+	}
+	queue := make(chan work)
+	var busy sync.WaitGroup
+	for range workers {
+		go func() {
+			for w := range queue {
+				if err := p.reconcile(ctx, w.kind, w.mr); err != nil && ctx.Err() == nil && !passing(err) {
+					say("provider: %v", err)
+				}
+				busy.Done()
+			}
+		}()
+	}
+	defer close(queue)
+	for ctx.Err() == nil {
+		for kind, store := range p.caches {
+			for _, o := range store.List() {
+				busy.Add(1)
+				queue <- work{kind: kind, mr: o.(*unstructured.Unstructured)} //nolint:forcetypeassert // The informer's type.
+			}
+		}
+		busy.Wait()
+		p.AWS(func(a *simulator.AWS) { a.Tick() })
+		select {
+		case <-ctx.Done():
+		case <-time.After(period):
+		}
+	}
+}
+
+type work struct {
+	kind kube.Resource
+	mr   *unstructured.Unstructured
+}
+
+// passing errors go by themselves: someone else wrote first, it is gone, or the API server is down.
+func passing(err error) bool {
+	var status apierrors.APIStatus
+	return apierrors.IsConflict(err) || apierrors.IsNotFound(err) || !errors.As(err, &status)
+}
+
+func (p *Provider) listWatch(ctx context.Context, kind kube.Resource) cache.ListerWatcher {
+	return &cache.ListWatch{
+		ListWithContextFunc: func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return p.client.In(kind, "").List(ctx, o)
+		},
+		WatchFuncWithContext: func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return p.client.In(kind, "").Watch(ctx, o)
+		},
+	}
+}
+
+// reconcile one managed resource and write what that changed: metadata first, then the status, as provider-aws does.
+func (p *Provider) reconcile(ctx context.Context, kind kube.Resource, cached *unstructured.Unstructured) error {
+	key := fmt.Sprint(kind.Kind, cached.GetUID())
+	before := cached
+	if w, ok := p.written.Load(key); ok {
+		last := w.(*unstructured.Unstructured) //nolint:forcetypeassert // See below.
+		if newer, err := resourceversion.CompareResourceVersion(last.GetResourceVersion(), cached.GetResourceVersion()); err == nil && newer > 0 {
+			before = last
+		}
+	}
+	after, err := plain(before.Object)
+	if err != nil {
+		return err
+	}
+	p.AWS(func(*simulator.AWS) { p.provider.Reconcile(after) })
+	// Numbers must have the types that an API server's have.
+	if after, err = plain(after); err != nil {
+		return err
+	}
+
+	status := after["status"]
+	if !equal(without(before.Object), without(after)) {
+		if after, err = p.client.Update(ctx, kind, after); err != nil {
+			return fmt.Errorf("cannot update %s %s: %w", kind.Kind, before.GetName(), err)
+		}
+	}
+	u := &unstructured.Unstructured{Object: after}
+	if gone := u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0; gone {
+		return nil
+	}
+	if status != nil && !equal(before.Object["status"], status) {
+		after["status"] = status
+		if after, err = p.client.Update(ctx, kind, after, "status"); err != nil {
+			return fmt.Errorf("cannot update the status of %s %s: %w", kind.Kind, before.GetName(), err)
+		}
+	}
+	p.written.Store(key, &unstructured.Unstructured{Object: after})
+	return nil
+}
+
+// without the status, which is written on its own.
+func without(o kube.Object) kube.Object {
+	out := make(kube.Object, len(o))
+	for k, v := range o {
+		if k != "status" {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+func plain(o kube.Object) (kube.Object, error) {
+	data, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	u := &unstructured.Unstructured{}
+	if err := u.UnmarshalJSON(data); err != nil {
+		return nil, err
+	}
+	return u.Object, nil
+}
+
+func equal(a, b any) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}

@@ -1,0 +1,146 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
+	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/kube"
+)
+
+const templatePrefix = "launch-template-"
+
+// TestRoll holds the order of a roll, and that the pool is Ready all the way.
+func TestRoll(t *testing.T) {
+	t.Parallel()
+	n := newTenant(t)
+	n.create("workers", nil)
+	before := n.awaitReady("workers", 3)
+	oldKey := templatePrefix + simulator.Text(before, "status", "rollout", "rollKey")
+	oldID := simulator.Text(before, "status", "launchTemplateID")
+	members := simulator.Texts(before, "status", "providerIDList")
+	r := record(n)
+
+	n.edit("workers", kube.Object{"kubernetesVersion": versionB})
+	n.awaitCondition("workers", "RollingOut", "True")
+	after := n.awaitRolled("workers", oldKey)
+	newKey := templatePrefix + simulator.Text(after, "status", "rollout", "rollKey")
+	newID := simulator.Text(after, "status", "launchTemplateID")
+
+	if got := simulator.Text(after, "status", "imageID"); got != imageB {
+		t.Errorf("image %s, want %s", got, imageB)
+	}
+	for _, id := range simulator.Texts(after, "status", "providerIDList") {
+		if slices.Contains(members, id) {
+			t.Errorf("%s was not replaced", id)
+		}
+	}
+	r.neverUnready(t, "workers")
+	r.neverDeleted(t, only(oldKey))
+	r.inOrder(t,
+		step{"the new template is composed", func(f frame) bool { return f.name() == newKey }},
+		step{"the new template is in AWS", func(f frame) bool {
+			return f.name() == newKey && simulator.Text(f.object, "status", "atProvider", "id") == newID
+		}},
+		step{"the group is sent to it", func(f frame) bool {
+			return f.kind == "AutoscalingGroup" && simulator.Text(f.object, "spec", "forProvider", "launchTemplate", "id") == newID
+		}},
+		step{"the group uses it", func(f frame) bool {
+			return f.kind == "AutoscalingGroup" && simulator.Text(f.object, "status", "atProvider", "launchTemplate", "id") == newID
+		}},
+		step{"the old template is deleted", func(f frame) bool {
+			return f.name() == oldKey && simulator.Text(f.object, "metadata", "deletionTimestamp") != ""
+		}},
+		step{"the old template is gone", func(f frame) bool { return f.name() == oldKey && f.gone }},
+	)
+	s.provider.AWS(func(a *simulator.AWS) {
+		g := a.Groups[simulator.Text(after, "status", "autoscalingGroupName")]
+		if got := len(g.Refreshes); got != 1 || g.Refreshes[0].Status != simulator.RefreshSuccessful {
+			t.Errorf("%d instance refreshes, want a successful one", got)
+		}
+		if a.Templates[oldID] != nil {
+			t.Errorf("the old template %s is left in AWS", oldID)
+		}
+	})
+}
+
+// TestRollThereAndBack holds that a pool may go back while it rolls, and ends where it was.
+func TestRollThereAndBack(t *testing.T) {
+	t.Parallel()
+	n := newTenant(t)
+	n.create("workers", nil)
+	before := n.awaitReady("workers", 3)
+	keyA := templatePrefix + simulator.Text(before, "status", "rollout", "rollKey")
+	r := record(n)
+
+	n.edit("workers", kube.Object{"kubernetesVersion": versionB})
+	n.eventually("the group uses the second template", func() (bool, string) {
+		group := n.mrs("workers")["autoscaling-group"]
+		id := simulator.Text(group, "status", "atProvider", "launchTemplate", "id")
+		return id != "" && id != simulator.Text(before, "status", "launchTemplateID"), id
+	})
+	keyB := otherTemplate(n.mrs("workers"), keyA)
+
+	n.edit("workers", kube.Object{"kubernetesVersion": versionA})
+	after := n.awaitRolled("workers", keyB)
+	if got := templatePrefix + simulator.Text(after, "status", "rollout", "rollKey"); got != keyA {
+		t.Errorf("the pool is on %s, want %s", got, keyA)
+	}
+	if got, want := simulator.Text(after, "status", "launchTemplateID"), simulator.Text(before, "status", "launchTemplateID"); got != want {
+		t.Errorf("launch template %s, want the one from before, %s", got, want)
+	}
+	r.neverUnready(t, "workers")
+	r.neverDeleted(t, only(keyB))
+}
+
+// awaitRolled waits until a roll is over: the other template is gone and all members are up to date.
+func (n *tenant) awaitRolled(name, gone string) kube.Object {
+	n.Helper()
+	n.eventually(gone+" is gone", func() (bool, string) {
+		have := names(n.mrs(name))
+		return !slices.Contains(have, gone), strings.Join(have, " ") + ": " + state(n.xr(name))
+	})
+	var xr kube.Object
+	n.eventually("all members are up to date", func() (bool, string) {
+		xr = n.xr(name)
+		return simulator.ConditionOf(xr, "MachinesUpToDate").Status == "True" && simulator.Text(xr, "status", "rollout", "phase") == "Idle" &&
+			simulator.Field(xr, "status", "health", "healthy") == true, state(xr)
+	})
+	return xr
+}
+
+func otherTemplate(mrs map[string]kube.Object, than string) string {
+	for name := range mrs {
+		if strings.HasPrefix(name, templatePrefix) && name != than {
+			return name
+		}
+	}
+	return ""
+}
+
+// A step of what should come one after the other.
+type step struct {
+	what string
+	is   func(frame) bool
+}
+
+// inOrder holds that each step was first taken after the one before.
+func (r *recorder) inOrder(t *testing.T, steps ...step) {
+	t.Helper()
+	frames, last := r.all(), -1
+	for i, s := range steps {
+		at := first(frames, -1, s.is)
+		if at < 0 {
+			t.Errorf("it never happened that %s\n%s", s.what, r.story())
+			return
+		}
+		// One write may be two steps at once only where a step says so by being the same.
+		if at < last {
+			t.Errorf("%s before %s\n%s", s.what, steps[i-1].what, r.story())
+		}
+		last = at
+	}
+}

@@ -1,0 +1,58 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
+	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/kube"
+)
+
+// TestRotation holds that new bootstrap data reaches S3 within the time to live and changes nothing else, and that nothing
+// is lost with the Secret.
+func TestRotation(t *testing.T) {
+	t.Parallel()
+	n := newTenant(t)
+	n.create("workers", nil)
+	n.awaitReady("workers", 3)
+	before := n.generations("workers")
+	r := record(n)
+
+	rotated := time.Now()
+	n.must(s.client.Apply(n.ctx, kube.Secrets, secret(n.namespace, "workers", "second")))
+	n.eventually("S3 has the second data", func() (bool, string) {
+		var content string
+		s.provider.AWS(func(a *simulator.AWS) {
+			if o := a.S3[n.namespace+"-bootstrap/pool/workers"]; o != nil {
+				content = string(o.Content)
+			}
+		})
+		return strings.Contains(content, "second"), "it has: " + content
+	})
+	t.Logf("the rotated Secret was in S3 after %s, with a time to live of 10 seconds", time.Since(rotated).Round(100*time.Millisecond))
+
+	after := n.generations("workers")
+	delete(before, "bootstrap-object")
+	object := after["bootstrap-object"]
+	delete(after, "bootstrap-object")
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("generations of all but the Object: -want, +got:\n%s", diff)
+	}
+
+	n.must(s.client.Delete(n.ctx, kube.Secrets, n.namespace, "workers"))
+	n.awaitCondition("workers", "BootstrapConfigReady", "False")
+	n.always(12*time.Second, func() (bool, string) {
+		got := n.generations("workers")
+		return got["bootstrap-object"] == object && len(got) == 3, string(pretty(got))
+	})
+	r.neverDeleted(t, nothing)
+	r.neverUnready(t, "workers")
+
+	n.must(s.client.Apply(n.ctx, kube.Secrets, secret(n.namespace, "workers", "second")))
+	n.awaitCondition("workers", "BootstrapConfigReady", "True")
+}

@@ -1,0 +1,244 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
+	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/awsapi"
+	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/controlplane"
+	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/kube"
+	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/node"
+	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/process"
+	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/provider"
+)
+
+// bringUpTimeout is for all before the first test.
+const bringUpTimeout = 5 * time.Minute
+
+const (
+	packageTag         = "v0.1.0"
+	functionPackage    = "crossplane-contrib/function-aws-machinepool"
+	configPackage      = "crossplane-contrib/configuration-aws-machinepool"
+	functionName       = "crossplane-contrib-function-aws-machinepool"
+	configurationName  = "configuration-aws-machinepool"
+	awsPackagesVersion = "v2.5.0"
+)
+
+// A suite is what the tests share.
+type suite struct {
+	dir        string
+	root       string
+	keeper     *process.Keeper
+	kubernetes *controlplane.Kubernetes
+	crossplane *controlplane.Crossplane
+	registry   *controlplane.Registry
+	client     *kube.Client
+	node       *node.Node
+	provider   *provider.Provider
+	aws        *awsapi.Server
+
+	stop    context.CancelFunc
+	stopped sync.WaitGroup
+	closers []func()
+}
+
+// s is the suite that runs.
+var s *suite
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+// run the tests between bringing everything up and stopping it, however that goes.
+func run(m *testing.M) int {
+	began := time.Now()
+	var err error
+	if s, err = newSuite(); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), bringUpTimeout)
+	defer cancel()
+
+	// Ctrl-C reaches the tests alone, since every program has a process group of its own.
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		fmt.Fprintln(os.Stderr, "e2e: interrupted")
+		s.close()
+		fmt.Fprintln(os.Stderr, "e2e: logs are in", s.dir)
+		os.Exit(1)
+	}()
+
+	code := 1
+	if err := s.bringUp(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e: cannot bring the control plane up:", err)
+	} else {
+		fmt.Fprintf(os.Stderr, "e2e: the control plane is up after %s\n", time.Since(began).Round(time.Second))
+		code = m.Run()
+	}
+	s.close()
+	if code != 0 {
+		fmt.Fprintln(os.Stderr, "e2e: logs are in", s.dir)
+		return code
+	}
+	if err := os.RemoveAll(s.dir); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+	}
+	return code
+}
+
+func newSuite() (*suite, error) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		return nil, err
+	}
+	runs := filepath.Join(cache(root), "e2e")
+	if err := os.MkdirAll(runs, 0o700); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(runs, time.Now().Format("20060102-150405-"))
+	if err != nil {
+		return nil, err
+	}
+	logs := filepath.Join(dir, "logs")
+	return &suite{dir: dir, root: root, keeper: process.NewKeeper(logs), stop: func() {}}, os.Mkdir(logs, 0o700)
+}
+
+// cache is where the Makefile puts what it builds.
+func cache(root string) string {
+	if dir := os.Getenv("MACHINEPOOL_CACHE"); dir != "" {
+		return dir
+	}
+	return filepath.Join(root, ".cache")
+}
+
+func (s *suite) bringUp(ctx context.Context) error {
+	bin := filepath.Join(cache(s.root), "bin")
+	etcd, err := exec.LookPath("etcd")
+	if err != nil {
+		return fmt.Errorf("%w: install it, on Debian and Ubuntu with: apt-get install etcd-server", err)
+	}
+	binaries := controlplane.Binaries{
+		Etcd: etcd, APIServer: filepath.Join(bin, "kube-apiserver"), ControllerManager: filepath.Join(bin, "kube-controller-manager"),
+		Crossplane: filepath.Join(bin, "crossplane-core"),
+	}
+	for _, b := range []string{binaries.APIServer, binaries.ControllerManager, binaries.Crossplane} {
+		if _, err := os.Stat(b); err != nil {
+			return fmt.Errorf("%w: `make e2e` builds it", err)
+		}
+	}
+	if s.kubernetes, err = controlplane.StartKubernetes(ctx, s.keeper, binaries, s.dir); err != nil {
+		return err
+	}
+	if s.client, err = kube.NewClient(s.kubernetes.Config); err != nil {
+		return err
+	}
+	if err := s.startPlayers(ctx); err != nil {
+		return err
+	}
+	return s.install(ctx)
+}
+
+// startPlayers starts what is played, and Crossplane, which needs some of it.
+func (s *suite) startPlayers(ctx context.Context) error {
+	var background context.Context
+	background, s.stop = context.WithCancel(context.Background())
+
+	proxy, err := node.StartProxy()
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, proxy.Stop)
+	if s.registry, err = controlplane.StartRegistry(); err != nil {
+		return err
+	}
+	s.closers = append(s.closers, s.registry.Stop)
+	s.provider = provider.New(s.client, zones())
+	s.provider.AWS(func(a *simulator.AWS) { a.Images = images() })
+	if s.aws, err = awsapi.Start(s.provider.AWS); err != nil {
+		return err
+	}
+	s.closers = append(s.closers, s.aws.Stop)
+
+	module, err := moduleDir(ctx, filepath.Join(s.root, "tools", "crossplane-core"), "github.com/crossplane/crossplane/v2")
+	if err != nil {
+		return err
+	}
+	if s.crossplane, err = controlplane.StartCrossplane(ctx, s.kubernetes, s.client, module, proxy.Address); err != nil {
+		return err
+	}
+	s.node = node.New(s.client, s.keeper, proxy, s.dir)
+	s.stopped.Go(func() { s.node.Run(background, say) })
+	return nil
+}
+
+// close stops everything, in the opposite order.
+func (s *suite) close() {
+	s.stop()
+	s.stopped.Wait()
+	s.keeper.StopAll()
+	for _, c := range s.closers {
+		c()
+	}
+}
+
+func say(format string, args ...any) { fmt.Fprintf(os.Stderr, "e2e: "+format+"\n", args...) }
+
+// moduleDir is where Go keeps a module that another requires.
+func moduleDir(ctx context.Context, of, module string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
+	cmd.Dir = of
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("cannot find %s: %w", module, err)
+	}
+	m := struct{ Dir, Error string }{}
+	if err := json.Unmarshal(out, &m); err != nil {
+		return "", err
+	}
+	if m.Dir == "" {
+		return "", errors.New(m.Error)
+	}
+	return m.Dir, nil
+}
+
+// arch of the function's package.
+const arch = runtime.GOARCH
+
+func (s *suite) push(ctx context.Context) error {
+	packages := filepath.Join(cache(s.root), "package")
+	if err := s.registry.Push(ctx, filepath.Join(packages, "function-aws-machinepool-linux-"+arch+".xpkg"), functionPackage, packageTag); err != nil {
+		return err
+	}
+	if err := s.registry.Push(ctx, filepath.Join(packages, "configuration-aws-machinepool.xpkg"), configPackage, packageTag); err != nil {
+		return err
+	}
+	module, err := moduleDir(ctx, s.root, "github.com/upbound/provider-aws/v2")
+	if err != nil {
+		return err
+	}
+	for name, crds := range provider.CRDs() {
+		if err := s.registry.PushProvider(ctx, "upbound/"+name, awsPackagesVersion, filepath.Join(module, "package", "crds"), crds...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
