@@ -1,6 +1,6 @@
 # function-aws-machinepool: `make help` lists what there is.
 #
-# Only Go, git and make are needed, and python3 for test-aws. Tools are pinned in modules of their own
+# Only Go, git and make are needed; python3 for test-aws, root on Debian for test-boot. Tools are pinned in modules of their own
 # under tools/ and built once, from source, into $(CACHE)/bin. test/admission is a
 # module of its own too: it needs another crossplane-runtime than the function.
 
@@ -56,6 +56,10 @@ test: ## Run every Go test (TESTFLAGS="-race -run Name")
 test-aws: ## Run the tests against a real moto server (needs python3)
 	@MACHINEPOOL_CACHE=$(CACHE) GO=$(GO) test/aws/run.sh $(TESTFLAGS)
 
+.PHONY: test-boot
+test-boot: ## Boot the user data on a real cloud-init, in a chroot (needs root, installs with apt; BOOTFLAGS="-test.run Name")
+	@MACHINEPOOL_CACHE=$(CACHE) test/boot/run.sh $(BOOTFLAGS)
+
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Lint the Go code, and shell scripts if shellcheck is there (FIX=1 fixes what it can)
 	@status=0; for module in . test/admission tools/packager; do \
@@ -99,7 +103,7 @@ package: $(CROSSPLANE_CLI) $(PACKAGER) ## Build both Crossplane packages, no Doc
 	@$(PACKAGER) -cli $(CROSSPLANE_CLI) -out $(patsubst $(CURDIR)/%,%,$(CACHE))/package -version $(VERSION) $(ARCHS)
 
 .PHONY: verify
-verify: generate lint test test-aws render fuzz package ## Everything before a pull request: all of the above
+verify: generate lint test test-aws test-boot render fuzz bench package ## Everything before a pull request: all of the above
 
 ##@ Tools
 
