@@ -10,7 +10,7 @@ set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cache=${MACHINEPOOL_CACHE:-$root/.cache}/boot
-mirror=${MACHINEPOOL_DEBIAN_MIRROR:-http://deb.debian.org/debian}
+mirror=${MACHINEPOOL_DEBIAN_MIRROR:-} # debootstrap knows one itself
 suite=${MACHINEPOOL_DEBIAN_SUITE:-bookworm} # trixie works as well
 # What is booted (cloud-init, shells and awks, curl, the AWS CLI, Ignition), and what looks on (shellcheck, strace, systemd).
 packages='awscli bash busybox ca-certificates cloud-init curl gawk ignition mawk shellcheck strace systemd'
@@ -47,7 +47,7 @@ make_image() {
 	[ ! -d "$image" ] || return 0
 	say "makes a Debian $suite chroot in $image"
 	rm -rf "$cache/debian-$suite"-*
-	quietly debootstrap --variant=minbase "$suite" "$image.partial" "$mirror"
+	quietly debootstrap --variant=minbase "$suite" "$image.partial" ${mirror:+"$mirror"}
 	# shellcheck disable=SC2086 # A list of packages.
 	quietly chroot "$image.partial" env DEBIAN_FRONTEND=noninteractive \
 		apt-get install -y -q --no-install-recommends $packages
