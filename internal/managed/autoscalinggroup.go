@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	autoscaling "github.com/upbound/provider-aws/v2/apis/namespaced/autoscaling/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/decision"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/zones"
@@ -20,7 +19,7 @@ const (
 )
 
 // autoscalingGroup renders the group.
-func (r *renderer) autoscalingGroup(g *decision.Group) *autoscaling.AutoscalingGroup {
+func (r *renderer) autoscalingGroup(g *decision.Group) rendered {
 	s := r.Composite.Spec
 	p := autoscaling.AutoscalingGroupParameters{
 		Region:            &r.common.Region,
@@ -46,10 +45,10 @@ func (r *renderer) autoscalingGroup(g *decision.Group) *autoscaling.AutoscalingG
 		},
 		Tag: r.groupTags(),
 	}
-	return &autoscaling.AutoscalingGroup{
-		TypeMeta:   metav1.TypeMeta{Kind: kindAutoscalingGroup},
-		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{zones.RecordAnnotation: zones.FormatRecord(g.InheritedZones)}},
-		Spec: autoscaling.AutoscalingGroupSpec{
+	return rendered{
+		kind:        kindAutoscalingGroup,
+		annotations: map[string]string{zones.RecordAnnotation: zones.FormatRecord(g.InheritedZones)},
+		spec: &autoscaling.AutoscalingGroupSpec{
 			ManagedResourceSpec: r.spec(),
 			ForProvider:         p,
 			// Sent on creation only, and left alone afterwards: whoever sets it in AWS keeps what they set.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	ec2 "github.com/upbound/provider-aws/v2/apis/namespaced/ec2/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/decision"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/tagging"
@@ -13,7 +12,7 @@ import (
 
 // launchTemplate renders a launch template. The provider makes a new version of it for any difference, so every list
 // has a fixed order and user data is one line of canonical base64.
-func (r *renderer) launchTemplate(t decision.Template) *ec2.LaunchTemplate {
+func (r *renderer) launchTemplate(t decision.Template) rendered {
 	s := r.Composite.Spec
 	p := ec2.LaunchTemplateParameters_2{
 		Region:      &r.common.Region,
@@ -47,10 +46,7 @@ func (r *renderer) launchTemplate(t decision.Template) *ec2.LaunchTemplate {
 	if s.Spot {
 		p.InstanceMarketOptions = &ec2.LaunchTemplateInstanceMarketOptionsParameters{MarketType: new("spot")}
 	}
-	return &ec2.LaunchTemplate{
-		TypeMeta: metav1.TypeMeta{Kind: kindLaunchTemplate},
-		Spec:     ec2.LaunchTemplateSpec{ManagedResourceSpec: r.spec(), ForProvider: p},
-	}
+	return rendered{kind: kindLaunchTemplate, spec: &ec2.LaunchTemplateSpec{ManagedResourceSpec: r.spec(), ForProvider: p}}
 }
 
 // displayName of the pool for people.

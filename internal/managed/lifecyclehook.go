@@ -4,13 +4,12 @@ import (
 	"strings"
 
 	autoscaling "github.com/upbound/provider-aws/v2/apis/namespaced/autoscaling/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/decision"
 )
 
 // lifecycleHook renders a hook that pauses instances on their way in or out.
-func (r *renderer) lifecycleHook(h decision.Hook) *autoscaling.LifecycleHook {
+func (r *renderer) lifecycleHook(h decision.Hook) rendered {
 	p := autoscaling.LifecycleHookParameters{
 		Region:                &r.common.Region,
 		AutoscalingGroupName:  &h.GroupName,
@@ -22,8 +21,5 @@ func (r *renderer) lifecycleHook(h decision.Hook) *autoscaling.LifecycleHook {
 	if s := h.Spec.HeartbeatTimeoutSeconds; s != nil {
 		p.HeartbeatTimeout = new(float64(*s))
 	}
-	return &autoscaling.LifecycleHook{
-		TypeMeta: metav1.TypeMeta{Kind: kindLifecycleHook},
-		Spec:     autoscaling.LifecycleHookSpec{ManagedResourceSpec: r.spec(), ForProvider: p},
-	}
+	return rendered{kind: kindLifecycleHook, spec: &autoscaling.LifecycleHookSpec{ManagedResourceSpec: r.spec(), ForProvider: p}}
 }

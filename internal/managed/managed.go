@@ -4,8 +4,8 @@
 package managed
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 
 	v1 "github.com/crossplane/crossplane-runtime/v2/apis/common/v1"
 	v2 "github.com/crossplane/crossplane-runtime/v2/apis/common/v2"
@@ -31,21 +31,30 @@ type Manifest struct {
 func Render(o *pool.Observation, d decision.Decision) ([]Manifest, error) {
 	r := renderer{Observation: o, common: d.Common, versions: versions[o.Scope()]}
 	for _, t := range d.Templates {
-		r.add(t.Resource, t.Held, t.ExternalName, t.Healthy, func() any { return r.launchTemplate(t) })
+		r.add(t.Resource, t.Held, t.ExternalName, t.Healthy, func() rendered { return r.launchTemplate(t) })
 	}
 	if g := d.Group; g != nil {
-		r.add(naming.ResourceGroup, g.Held, g.Name, g.Healthy, func() any { return r.autoscalingGroup(g) })
+		r.add(naming.ResourceGroup, g.Held, g.Name, g.Healthy, func() rendered { return r.autoscalingGroup(g) })
 	}
 	if obj := d.Object; obj != nil {
-		r.add(naming.ResourceObject, heldObject(obj), "", obj.Healthy, func() any { return r.object(obj) })
+		r.add(naming.ResourceObject, heldObject(obj), "", obj.Healthy, func() rendered { return r.object(obj) })
 	}
 	if p := d.Policy; p != nil {
-		r.add(naming.ResourcePolicy, p.Held, naming.ScalingPolicy, p.Healthy, func() any { return r.policy(p) })
+		r.add(naming.ResourcePolicy, p.Held, naming.ScalingPolicy, p.Healthy, func() rendered { return r.policy(p) })
 	}
 	for _, h := range d.Hooks {
-		r.add(h.Resource, h.Held, h.Spec.Name, h.Healthy, func() any { return r.lifecycleHook(h) })
+		r.add(h.Resource, h.Held, h.Spec.Name, h.Healthy, func() rendered { return r.lifecycleHook(h) })
 	}
 	return r.manifests, r.err
+}
+
+// A rendered managed resource: what of it is ours to write. Its status is not, and to encode one only to drop it again
+// takes as long as all the rest.
+type rendered struct {
+	kind        string
+	annotations map[string]string
+	// spec is a pointer to the provider's own type of it.
+	spec any
 }
 
 // A renderer collects manifests up to the first error.
@@ -60,56 +69,48 @@ type renderer struct {
 
 // add a resource, held as it is or rendered anew. A name that AWS knows it by is always sent: the provider does not
 // keep one that it did not get from us.
-func (r *renderer) add(resource string, held decision.Held, externalName string, ready bool, render func() any) {
+func (r *renderer) add(resource string, held decision.Held, externalName string, ready bool, render func() rendered) {
 	if r.err != nil {
 		return
 	}
-	var (
-		object      map[string]any
-		annotations = map[string]any{}
-	)
+	var object map[string]any
+	annotations := map[string]any{}
 	if held != nil {
 		object = map[string]any{"apiVersion": held.APIVersion, "kind": held.Kind, "spec": held.Spec}
+		externalName = cmp.Or(externalName, held.ExternalName)
 		for k, v := range held.Annotations {
 			annotations[k] = v
 		}
-		if externalName == "" {
-			externalName = held.ExternalName
-		}
 	} else {
-		var err error
-		if object, err = toMap(render()); err != nil {
+		fresh := render()
+		spec, err := toMap(fresh.spec)
+		if err != nil {
 			r.err = fmt.Errorf("cannot encode composed resource %q: %w", resource, err)
 			return
 		}
+		object = map[string]any{"kind": fresh.kind, "spec": spec}
 		r.versions.fit(object)
-		if m, ok := object["metadata"].(map[string]any); ok {
-			if a, ok := m["annotations"].(map[string]any); ok {
-				maps.Copy(annotations, a)
-			}
+		for k, v := range fresh.annotations {
+			annotations[k] = v
 		}
 	}
 	if externalName != "" {
 		annotations[meta.AnnotationKeyExternalName] = externalName
 	}
-	delete(object, "metadata")
 	if len(annotations) > 0 {
 		object["metadata"] = map[string]any{"annotations": annotations}
 	}
 	r.manifests = append(r.manifests, Manifest{Resource: resource, Object: object, Ready: ready})
 }
 
-// toMap encodes a managed resource without what only the API server or the provider may write.
-func toMap(object any) (map[string]any, error) {
-	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+// toMap encodes a spec, without an initProvider that says nothing.
+func toMap(spec any) (map[string]any, error) {
+	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(spec)
 	if err != nil {
 		return nil, err
 	}
-	delete(m, "status")
-	if spec, ok := m["spec"].(map[string]any); ok {
-		if init, ok := spec["initProvider"].(map[string]any); ok && len(init) == 0 {
-			delete(spec, "initProvider")
-		}
+	if init, ok := m["initProvider"].(map[string]any); ok && len(init) == 0 {
+		delete(m, "initProvider")
 	}
 	return m, nil
 }

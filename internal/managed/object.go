@@ -5,7 +5,6 @@ import (
 	"maps"
 
 	s3 "github.com/upbound/provider-aws/v2/apis/namespaced/s3/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/decision"
 )
@@ -28,10 +27,10 @@ func heldObject(obj *decision.Object) decision.Held {
 }
 
 // object renders the staged bootstrap data, byte for byte: what is compressed stays so.
-func (r *renderer) object(obj *decision.Object) *s3.Object {
-	return &s3.Object{
-		TypeMeta: metav1.TypeMeta{Kind: kindObject},
-		Spec: s3.ObjectSpec{
+func (r *renderer) object(obj *decision.Object) rendered {
+	return rendered{
+		kind: kindObject,
+		spec: &s3.ObjectSpec{
 			ManagedResourceSpec: r.spec(),
 			ForProvider: s3.ObjectParameters{
 				Region:               &r.common.Region,

@@ -2,16 +2,15 @@ package managed
 
 import (
 	autoscaling "github.com/upbound/provider-aws/v2/apis/namespaced/autoscaling/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/decision"
 )
 
 // policy renders target tracking on the group's average CPU.
-func (r *renderer) policy(p *decision.Policy) *autoscaling.Policy {
-	return &autoscaling.Policy{
-		TypeMeta: metav1.TypeMeta{Kind: kindPolicy},
-		Spec: autoscaling.PolicySpec{
+func (r *renderer) policy(p *decision.Policy) rendered {
+	return rendered{
+		kind: kindPolicy,
+		spec: &autoscaling.PolicySpec{
 			ManagedResourceSpec: r.spec(),
 			ForProvider: autoscaling.PolicyParameters{
 				Region:               &r.common.Region,
