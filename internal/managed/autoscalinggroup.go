@@ -19,7 +19,7 @@ const (
 )
 
 // autoscalingGroup renders the group.
-func (r *renderer) autoscalingGroup(g *decision.Group) rendered {
+func (r *renderer) autoscalingGroup(g *decision.Group) fresh {
 	s := r.Composite.Spec
 	p := autoscaling.AutoscalingGroupParameters{
 		Region:            &r.common.Region,
@@ -45,7 +45,7 @@ func (r *renderer) autoscalingGroup(g *decision.Group) rendered {
 		},
 		Tag: r.groupTags(),
 	}
-	return rendered{
+	return fresh{
 		kind:        kindAutoscalingGroup,
 		annotations: map[string]string{zones.RecordAnnotation: zones.FormatRecord(g.InheritedZones)},
 		spec: &autoscaling.AutoscalingGroupSpec{

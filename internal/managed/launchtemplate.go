@@ -12,7 +12,7 @@ import (
 
 // launchTemplate renders a launch template. The provider makes a new version of it for any difference, so every list
 // has a fixed order and user data is one line of canonical base64.
-func (r *renderer) launchTemplate(t decision.Template) rendered {
+func (r *renderer) launchTemplate(t decision.Template) fresh {
 	s := r.Composite.Spec
 	p := ec2.LaunchTemplateParameters_2{
 		Region:      &r.common.Region,
@@ -46,7 +46,7 @@ func (r *renderer) launchTemplate(t decision.Template) rendered {
 	if s.Spot {
 		p.InstanceMarketOptions = &ec2.LaunchTemplateInstanceMarketOptionsParameters{MarketType: new("spot")}
 	}
-	return rendered{kind: kindLaunchTemplate, spec: &ec2.LaunchTemplateSpec{ManagedResourceSpec: r.spec(), ForProvider: p}}
+	return fresh{kind: kindLaunchTemplate, spec: &ec2.LaunchTemplateSpec{ManagedResourceSpec: r.spec(), ForProvider: p}}
 }
 
 // displayName of the pool for people.

@@ -9,7 +9,7 @@ import (
 )
 
 // lifecycleHook renders a hook that pauses instances on their way in or out.
-func (r *renderer) lifecycleHook(h decision.Hook) rendered {
+func (r *renderer) lifecycleHook(h decision.Hook) fresh {
 	p := autoscaling.LifecycleHookParameters{
 		Region:                &r.common.Region,
 		AutoscalingGroupName:  &h.GroupName,
@@ -21,5 +21,5 @@ func (r *renderer) lifecycleHook(h decision.Hook) rendered {
 	if s := h.Spec.HeartbeatTimeoutSeconds; s != nil {
 		p.HeartbeatTimeout = new(float64(*s))
 	}
-	return rendered{kind: kindLifecycleHook, spec: &autoscaling.LifecycleHookSpec{ManagedResourceSpec: r.spec(), ForProvider: p}}
+	return fresh{kind: kindLifecycleHook, spec: &autoscaling.LifecycleHookSpec{ManagedResourceSpec: r.spec(), ForProvider: p}}
 }

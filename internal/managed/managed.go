@@ -31,26 +31,26 @@ type Manifest struct {
 func Render(o *pool.Observation, d decision.Decision) ([]Manifest, error) {
 	r := renderer{Observation: o, common: d.Common, versions: versions[o.Scope()]}
 	for _, t := range d.Templates {
-		r.add(t.Resource, t.Held, t.ExternalName, t.Healthy, func() rendered { return r.launchTemplate(t) })
+		r.add(t.Resource, t.Held, t.ExternalName, t.Healthy, func() fresh { return r.launchTemplate(t) })
 	}
 	if g := d.Group; g != nil {
-		r.add(naming.ResourceGroup, g.Held, g.Name, g.Healthy, func() rendered { return r.autoscalingGroup(g) })
+		r.add(naming.ResourceGroup, g.Held, g.Name, g.Healthy, func() fresh { return r.autoscalingGroup(g) })
 	}
 	if obj := d.Object; obj != nil {
-		r.add(naming.ResourceObject, heldObject(obj), "", obj.Healthy, func() rendered { return r.object(obj) })
+		r.add(naming.ResourceObject, heldObject(obj), "", obj.Healthy, func() fresh { return r.object(obj) })
 	}
 	if p := d.Policy; p != nil {
-		r.add(naming.ResourcePolicy, p.Held, naming.ScalingPolicy, p.Healthy, func() rendered { return r.policy(p) })
+		r.add(naming.ResourcePolicy, p.Held, naming.ScalingPolicy, p.Healthy, func() fresh { return r.policy(p) })
 	}
 	for _, h := range d.Hooks {
-		r.add(h.Resource, h.Held, h.Spec.Name, h.Healthy, func() rendered { return r.lifecycleHook(h) })
+		r.add(h.Resource, h.Held, h.Spec.Name, h.Healthy, func() fresh { return r.lifecycleHook(h) })
 	}
 	return r.manifests, r.err
 }
 
-// A rendered managed resource: what of it is ours to write. Its status is not, and to encode one only to drop it again
+// A fresh managed resource: what of it is ours to write. Its status is not, and to encode one only to drop it again
 // takes as long as all the rest.
-type rendered struct {
+type fresh struct {
 	kind        string
 	annotations map[string]string
 	// spec is a pointer to the provider's own type of it.
@@ -69,7 +69,7 @@ type renderer struct {
 
 // add a resource, held as it is or rendered anew. A name that AWS knows it by is always sent: the provider does not
 // keep one that it did not get from us.
-func (r *renderer) add(resource string, held decision.Held, externalName string, ready bool, render func() rendered) {
+func (r *renderer) add(resource string, held decision.Held, externalName string, ready bool, render func() fresh) {
 	if r.err != nil {
 		return
 	}
@@ -82,15 +82,15 @@ func (r *renderer) add(resource string, held decision.Held, externalName string,
 			annotations[k] = v
 		}
 	} else {
-		fresh := render()
-		spec, err := toMap(fresh.spec)
+		made := render()
+		spec, err := toMap(made.spec)
 		if err != nil {
 			r.err = fmt.Errorf("cannot encode composed resource %q: %w", resource, err)
 			return
 		}
-		object = map[string]any{"kind": fresh.kind, "spec": spec}
+		object = map[string]any{"kind": made.kind, "spec": spec}
 		r.versions.fit(object)
-		for k, v := range fresh.annotations {
+		for k, v := range made.annotations {
 			annotations[k] = v
 		}
 	}

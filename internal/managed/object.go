@@ -27,8 +27,8 @@ func heldObject(obj *decision.Object) decision.Held {
 }
 
 // object renders the staged bootstrap data, byte for byte: what is compressed stays so.
-func (r *renderer) object(obj *decision.Object) rendered {
-	return rendered{
+func (r *renderer) object(obj *decision.Object) fresh {
+	return fresh{
 		kind: kindObject,
 		spec: &s3.ObjectSpec{
 			ManagedResourceSpec: r.spec(),

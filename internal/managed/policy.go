@@ -7,8 +7,8 @@ import (
 )
 
 // policy renders target tracking on the group's average CPU.
-func (r *renderer) policy(p *decision.Policy) rendered {
-	return rendered{
+func (r *renderer) policy(p *decision.Policy) fresh {
+	return fresh{
 		kind: kindPolicy,
 		spec: &autoscaling.PolicySpec{
 			ManagedResourceSpec: r.spec(),
