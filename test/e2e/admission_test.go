@@ -91,6 +91,12 @@ func overlay(into, patch kube.Object) {
 	}
 }
 
+// serverAlone says what no library says: that it did not evaluate CEL rules, and what the scale subresource wants.
+var serverAlone = []string{
+	"<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
+	".spec.replicas: Invalid value: -1: should be a non-negative integer",
+}
+
 // causes that the API server gives, in the words of its libraries. None is no error.
 func causes(err error) []string {
 	if err == nil {
@@ -105,8 +111,5 @@ func causes(err error) []string {
 		out = append(out, c.Field+": "+c.Message)
 	}
 	slices.Sort(out)
-	// The API server says that it did not evaluate CEL rules; its libraries leave that to the caller.
-	return slices.DeleteFunc(out, func(s string) bool {
-		return s == "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
-	})
+	return slices.DeleteFunc(out, func(s string) bool { return slices.Contains(serverAlone, s) })
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
 	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/kube"
@@ -130,6 +131,10 @@ type step struct {
 // inOrder holds that each step was first taken after the one before.
 func (r *recorder) inOrder(t *testing.T, steps ...step) {
 	t.Helper()
+	// The last of it may still be on its way here.
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && first(r.all(), -1, steps[len(steps)-1].is) < 0; {
+		time.Sleep(50 * time.Millisecond)
+	}
 	frames, last := r.all(), -1
 	for i, s := range steps {
 		at := first(frames, -1, s.is)

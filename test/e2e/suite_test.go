@@ -62,6 +62,10 @@ var s *suite
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	// Tests wait more than they work, and they have a namespace each.
+	if err := flag.Set("test.parallel", "64"); err != nil {
+		panic(err)
+	}
 	os.Exit(run(m))
 }
 
@@ -236,7 +240,7 @@ func (s *suite) push(ctx context.Context) error {
 		return err
 	}
 	for name, crds := range provider.CRDs() {
-		if err := s.registry.PushProvider(ctx, "upbound/"+name, awsPackagesVersion, filepath.Join(module, "package", "crds"), crds...); err != nil {
+		if err := s.registry.PushProvider(ctx, "upbound/"+name, awsPackagesVersion, filepath.Join(module, "package", "crds"), crds); err != nil {
 			return err
 		}
 	}

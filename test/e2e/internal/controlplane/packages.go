@@ -21,6 +21,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
 )
 
 // A Registry of packages on this machine.
@@ -55,17 +58,18 @@ func (r *Registry) Push(ctx context.Context, file, path string, tags ...string) 
 	return r.push(ctx, img, path, tags...)
 }
 
-// PushProvider pushes a stand-in for a provider's package: its kinds, and no program. The tests play the provider.
-func (r *Registry) PushProvider(ctx context.Context, path, tag, crdFolder string, crds ...string) error {
+// PushProvider pushes a stand-in for a provider's package: its kinds in one version each, and no program. The tests play
+// the provider.
+func (r *Registry) PushProvider(ctx context.Context, path, tag, crdFolder string, versions map[string]string) error {
 	var stream bytes.Buffer
 	fmt.Fprintf(&stream, "apiVersion: meta.pkg.crossplane.io/v1\nkind: Provider\nmetadata:\n  name: %s\n", filepath.Base(path))
-	for _, c := range crds {
-		content, err := os.ReadFile(filepath.Join(crdFolder, c))
+	for file, version := range versions {
+		content, err := inOneVersion(filepath.Join(crdFolder, file), version)
 		if err != nil {
 			return err
 		}
-		stream.WriteString("\n---\n")
-		stream.Write(bytes.TrimPrefix(content, []byte("---\n")))
+		stream.WriteString("---\n")
+		stream.Write(content)
 	}
 	layer, err := packageLayer(stream.Bytes())
 	if err != nil {
@@ -76,6 +80,28 @@ func (r *Registry) PushProvider(ctx context.Context, path, tag, crdFolder string
 		return err
 	}
 	return r.push(ctx, img, path, tag)
+}
+
+// inOneVersion is a CRD that is served and stored in one of its versions.
+func inOneVersion(file, version string) ([]byte, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	crd := map[string]any{}
+	if err := yaml.Unmarshal(content, &crd); err != nil {
+		return nil, err
+	}
+	all, _ := simulator.Field(crd, "spec", "versions").([]any)
+	for _, v := range all {
+		if simulator.Text(v, "name") == version {
+			one, _ := v.(map[string]any)
+			one["storage"], one["served"] = true, true
+			simulator.SetField(crd, []any{one}, "spec", "versions")
+			return yaml.Marshal(crd)
+		}
+	}
+	return nil, fmt.Errorf("%s has no version %s", file, version)
 }
 
 // packageLayer has all that Crossplane reads of a package.

@@ -1,6 +1,10 @@
 package provider
 
-import "github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/kube"
+import (
+	"strings"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/kube"
+)
 
 // Kinds of provider-aws that a pool is made of: for namespaced pools, and for those that have no namespace.
 var (
@@ -25,12 +29,15 @@ func Kinds() []kube.Resource {
 	}
 }
 
-// CRDs of the pinned provider's module by the package that has them.
-func CRDs() map[string][]string {
-	out := map[string][]string{}
+// CRDs of the pinned provider's module by the package that has them: each file, and the version of the kind that is used.
+//
+// In the module some kinds are stored in an older version. The provider's package has a webhook that converts between
+// them, and nothing serves that here, so the stand-in has the used version only.
+func CRDs() map[string]map[string]string {
+	out := map[string]map[string]string{"provider-aws-autoscaling": {}, "provider-aws-ec2": {}, "provider-aws-s3": {}}
 	for _, k := range Kinds() {
-		family := map[string]string{"a": "autoscaling", "e": "ec2", "s": "s3"}[k.Group[:1]]
-		out["provider-aws-"+family] = append(out["provider-aws-"+family], k.Group+"_"+k.Resource+".yaml")
+		service, _, _ := strings.Cut(k.Group, ".")
+		out["provider-aws-"+service][k.Group+"_"+k.GroupVersionResource.Resource+".yaml"] = k.Version
 	}
 	return out
 }
