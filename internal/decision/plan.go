@@ -61,10 +61,7 @@ func lastImage(o *pool.Observation, current naming.Attempt) string {
 
 // groupName is the observed one, as a rename is a lost group, else the one that the cluster's exports give.
 func groupName(o *pool.Observation, in inputs) string {
-	if g := o.Managed.Group; g != nil && g.Name != "" {
-		return g.Name
-	}
-	if name := o.Composite.Status.AutoscalingGroupName; name != "" {
+	if name := cmp.Or(observedGroupName(o), o.Composite.Status.AutoscalingGroupName); name != "" {
 		return name
 	}
 	if in.exports.value == nil {
@@ -75,6 +72,17 @@ func groupName(o *pool.Observation, in inputs) string {
 		Namespace: o.Composite.GetNamespace(),
 		Name:      o.Composite.GetName(),
 	})
+}
+
+// observedGroupName is that of the group that the provider sees in AWS, and until it sees one the name that was sent. A
+// provider that creates a group whose annotations were lost gives it a name that was never sent, and takes up the one that
+// is sent then only when it restarts: it would create another group, and leave this one behind.
+func observedGroupName(o *pool.Observation) string {
+	g := o.Managed.Group
+	if g == nil {
+		return ""
+	}
+	return cmp.Or(naming.GroupOfARN(g.ARN), g.Name)
 }
 
 func region(o *pool.Observation, in inputs) string {

@@ -121,10 +121,17 @@ func TestGroup(t *testing.T) {
 		"NameStays": {
 			reason: "The observed name wins over the one that the exports would give.",
 			args: steadyPool(func(o *pool.Observation) {
-				o.Managed.Group.Name = "renamed-by-hand"
+				o.Managed.Group.Name, o.Managed.Group.ARN = "renamed-by-hand", ""
 				o.Composite.Spec.Cluster.Exports.KubernetesClusterID = "other"
 			}),
 			want: steady(func(g *Group) { g.Name = "renamed-by-hand" }),
+		},
+		"NameInAWS": {
+			reason: "The name in AWS wins over the one that was sent: a provider that saw the group without annotations gave it another.",
+			args: steadyPool(func(o *pool.Observation) {
+				o.Managed.Group.ARN = "arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:1:autoScalingGroupName/demo-pool-0-1a2b3c"
+			}),
+			want: steady(func(g *Group) { g.Name = "demo-pool-0-1a2b3c" }),
 		},
 		"Replicas": {
 			reason: "Replicas make the group grow or shrink.",

@@ -30,7 +30,7 @@ func QueryFor(o *pool.Observation) (pool.Query, bool) {
 		q.Image = image.QueryFor(&o.Composite.Spec)
 	}
 	if o.Managed.Group != nil {
-		q.GroupName = o.Managed.Group.Name
+		q.GroupName = observedGroupName(o)
 		q.Refresh = isRollVisible(o)
 	}
 	return q, q.Region != "" && (q.GroupName != "" || q.Image != nil)

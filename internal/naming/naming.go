@@ -45,6 +45,13 @@ func Group(p Pool) string {
 	return strings.TrimRight(base, "-") + "-" + hex.EncodeToString(sum[:])[:hashLength]
 }
 
+// GroupOfARN returns the name of the Auto Scaling group of an ARN, empty when it is no such ARN.
+// https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-resources.html
+func GroupOfARN(arn string) string {
+	_, name, _ := strings.Cut(arn, ":autoScalingGroupName/")
+	return name
+}
+
 func toGroupNameRune(r rune) rune {
 	if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
 		return r

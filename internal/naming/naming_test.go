@@ -152,3 +152,23 @@ func TestNames(t *testing.T) {
 		})
 	}
 }
+
+func TestGroupOfARN(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   string
+		want   string
+	}{
+		"Group":    {reason: "The name is the last part.", args: "arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:1:autoScalingGroupName/mp-a", want: "mp-a"},
+		"Slash":    {reason: "A name can hold a slash.", args: "arn:aws-cn:autoscaling:cn-north-1:1:autoScalingGroup:1:autoScalingGroupName/a/b", want: "a/b"},
+		"AnyOther": {reason: "Another ARN names no group.", args: "arn:aws:s3:::bucket"},
+		"Empty":    {reason: "A group that AWS does not have has no ARN."},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := GroupOfARN(tc.args); got != tc.want {
+				t.Errorf("%s\nGroupOfARN(%q): got %q, want %q", tc.reason, tc.args, got, tc.want)
+			}
+		})
+	}
+}
