@@ -45,6 +45,9 @@ type Member struct {
 	Protected bool
 }
 
+// IsSkipped says that neither a refresh nor scaling in takes a member out.
+func (m *Member) IsSkipped() bool { return m.Protected || m.Lifecycle == LifecycleStandby }
+
 // States of instances that are told apart here.
 const (
 	statePending      = "pending"
@@ -151,6 +154,7 @@ func (a *AWS) deleteGroup(name string) error {
 	if len(g.Members) > 0 {
 		return &APIError{"ResourceInUse", "group " + name + " still has instances"}
 	}
+	a.Misdeeds = append(a.Misdeeds, "group "+name+" was deleted")
 	delete(a.Groups, name)
 	return nil
 }
@@ -282,7 +286,7 @@ func (a *AWS) scale(g *Group) {
 		if surplus <= 0 {
 			return
 		}
-		if !m.Protected {
+		if !m.IsSkipped() {
 			a.terminate(m)
 			surplus--
 		}

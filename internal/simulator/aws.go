@@ -50,9 +50,18 @@ type AWS struct {
 	S3        map[string]*StoredObject
 	// Calls counts the calls that were let through, whether or not they were refused then.
 	Calls map[Call]int
+	// Moves of groups from one launch template to another, in their order.
+	Moves []*Move
+	// Refreshes counts those that were ever started.
+	Refreshes int
+	// Taken are the names that a template could not be created under.
+	Taken map[string]bool
+	// Misdeeds are deletions of what is in use.
+	Misdeeds []string
 
-	faults map[Call]int
-	ids    int
+	forgotten map[string]bool
+	faults    map[Call]int
+	ids       int
 }
 
 // An Image is an AMI.
@@ -87,6 +96,8 @@ func NewAWS(zones map[string]string) *AWS {
 		Instances: map[string]*Instance{},
 		S3:        map[string]*StoredObject{},
 		Calls:     map[Call]int{},
+		Taken:     map[string]bool{},
+		forgotten: map[string]bool{},
 		faults:    map[Call]int{},
 	}
 }
@@ -137,6 +148,7 @@ func (a *AWS) createTemplate(name string, data Object, tags any) (string, error)
 		return "", err
 	}
 	if a.TemplateNamed(name) != nil {
+		a.Taken[name] = true
 		return "", &APIError{"InvalidLaunchTemplateName.AlreadyExistsException", "launch template name already in use: " + name}
 	}
 	t := &LaunchTemplate{ID: a.id("lt-"), Name: name, Versions: []Object{Clone(data)}, Tags: cloneAny(tags)}
@@ -164,9 +176,18 @@ func (a *AWS) deleteTemplate(id string) error {
 	if _, ok := a.Templates[id]; !ok {
 		return noTemplate(id)
 	}
+	for _, name := range sortedKeys(a.Groups) {
+		if a.Groups[name].TemplateID == id {
+			a.Misdeeds = append(a.Misdeeds, "template "+id+" was deleted while the group used it")
+		}
+	}
 	delete(a.Templates, id)
 	return nil
 }
+
+// Forgotten says that a restart of the provider lost the id of a template before it was persisted. Such a template can
+// stay behind, where it costs nothing.
+func (a *AWS) Forgotten(id string) bool { return a.forgotten[id] }
 
 func noTemplate(id string) error {
 	return &APIError{"InvalidLaunchTemplateId.NotFound", "no launch template " + id}
@@ -194,6 +215,7 @@ func (a *AWS) deleteObject(key string) error {
 	if err := a.enter(DeleteObject); err != nil {
 		return err
 	}
+	a.Misdeeds = append(a.Misdeeds, "object "+key+" was deleted")
 	delete(a.S3, key)
 	return nil
 }

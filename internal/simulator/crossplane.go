@@ -21,11 +21,17 @@ type Crossplane struct {
 	Objects map[string]Object
 	// MRs are the managed resources that exist, by their own names. Those that leave desired stay while they terminate.
 	MRs map[string]Object
+	// Fresh says that nothing will be seen as it was before, which makes steps cheaper.
+	Fresh bool
+	// Quick skips calls of the function whose responses Crossplane throws away.
+	Quick bool
 
 	function Function
 	clock    *Clock
 	applied  map[string]Object
 	before   snapshot
+	// requirements that the last call had, and Crossplane's first call of the next one need not find out again.
+	requirements *fnv1.Requirements
 }
 
 // A snapshot is what a cache that lags behind still shows.
@@ -76,6 +82,9 @@ func NewCrossplane(f Function, clock *Clock, xr, input Object) *Crossplane {
 
 // Mark a step: from now on a stale reconcile sees this moment.
 func (c *Crossplane) Mark() {
+	if c.Fresh {
+		return
+	}
 	c.before = snapshot{xr: Clone(c.XR), mrs: make(map[string]Object, len(c.MRs))}
 	for name, mr := range c.MRs {
 		c.before.mrs[name] = Clone(mr)
@@ -86,7 +95,9 @@ func (c *Crossplane) Mark() {
 func (c *Crossplane) MR(resource string) Object { return c.MRs[c.nameOf(resource)] }
 
 // Composed are the managed resources that the composite refers to, by composed resource name.
-func (c *Crossplane) Composed() map[string]Object { return c.view(ReconcileOptions{}).mrs }
+func (c *Crossplane) Composed() map[string]Object { return Clone(c.composed()) }
+
+func (c *Crossplane) composed() map[string]Object { return c.view(ReconcileOptions{}).mrs }
 
 // Sees says whether a reconcile would observe a managed resource.
 func (c *Crossplane) Sees(o ReconcileOptions, resource string) bool {
@@ -115,7 +126,7 @@ func (c *Crossplane) Reconcile(ctx context.Context, o ReconcileOptions) Reconcil
 		desired[name] = d.GetResource().AsMap()
 	}
 	c.Mark()
-	if r.Deleted, r.Err = c.collectGarbage(v, desired); r.Err != nil {
+	if r.Deleted, r.Err = c.collectGarbage(v, desired, o.StaleMRs); r.Err != nil {
 		return r
 	}
 	c.refer(desired)
@@ -129,9 +140,9 @@ func (c *Crossplane) Reconcile(ctx context.Context, o ReconcileOptions) Reconcil
 // view follows the composite's references, as nothing else says which resources are its own: one that left desired
 // vanishes at once, even while it still terminates (notes).
 func (c *Crossplane) view(o ReconcileOptions) view {
-	v := view{xr: Clone(c.XR), mrs: map[string]Object{}}
+	v := view{xr: c.XR, mrs: map[string]Object{}}
 	if o.StaleXR {
-		v.xr = Clone(c.before.xr)
+		v.xr = c.before.xr
 	}
 	refs, _ := Field(v.xr, fieldSpec, "crossplane", "resourceRefs").([]any)
 	for _, ref := range refs {
@@ -141,7 +152,7 @@ func (c *Crossplane) view(o ReconcileOptions) view {
 			mr, ok = old, true
 		}
 		if ok {
-			v.mrs[Text(mr, fieldMetadata, fieldAnnotations, annotationResourceName)] = Clone(mr)
+			v.mrs[Text(mr, fieldMetadata, fieldAnnotations, annotationResourceName)] = mr
 		}
 	}
 	return v
@@ -149,7 +160,7 @@ func (c *Crossplane) view(o ReconcileOptions) view {
 
 // collectGarbage deletes what is observed and not desired, before anything is applied (notes). It updates each such
 // resource first, which a stale observation makes fail and ends the reconcile.
-func (c *Crossplane) collectGarbage(v view, desired map[string]Object) ([]string, error) {
+func (c *Crossplane) collectGarbage(v view, desired map[string]Object, stale bool) ([]string, error) {
 	var deleted []string
 	for _, name := range sortedKeys(v.mrs) {
 		if _, ok := desired[name]; ok {
@@ -159,7 +170,7 @@ func (c *Crossplane) collectGarbage(v view, desired map[string]Object) ([]string
 		if !exists {
 			continue
 		}
-		if fingerprint(mr) != fingerprint(v.mrs[name]) {
+		if stale && fingerprint(mr) != fingerprint(v.mrs[name]) {
 			return deleted, errors.New("cannot garbage collect " + name + ": the object has been modified")
 		}
 		deleted = append(deleted, name)
@@ -288,7 +299,7 @@ func isReserved(t string) bool {
 // Leaked managed resources exist, do not terminate, and are referred to by nothing: a reconcile with a stale composite
 // replaces references that it does not know of (core, UpdateResourceRefs). Only a person can find them.
 func (c *Crossplane) Leaked() []string {
-	composed := c.Composed()
+	composed := c.composed()
 	var leaked []string
 	for _, name := range sortedKeys(c.MRs) {
 		resource := Text(c.MRs[name], fieldMetadata, fieldAnnotations, annotationResourceName)

@@ -147,30 +147,44 @@ func autoscalingGroups() external {
 // the second fails, nothing starts it ever again. While a refresh is at work it is cancelled and waited for (notes,
 // provider-aws).
 func (a *AWS) groupUpdate(id string, s groupSpec, refreshes bool) func() (bool, error) {
-	updated, rolls := false, false
+	updated := false
+	var move *Move
 	return func() (bool, error) {
 		if !updated {
-			g, ok := a.Groups[id]
-			rolls = ok && refreshes && (g.TemplateID != s.templateID || g.Version != s.version)
+			before := Group{}
+			if g, ok := a.Groups[id]; ok {
+				before = *g
+			}
 			if err := a.updateGroup(id, s); err != nil {
 				return false, err
 			}
 			updated = true
+			if refreshes && (before.TemplateID != s.templateID || before.Version != s.version) {
+				move = a.moved(a.Groups[id], before.TemplateID)
+			}
 		}
-		if !rolls {
+		if move == nil {
 			return false, nil
 		}
-		err := a.startRefresh(id)
-		var refused *APIError
-		if !errors.As(err, &refused) || refused.Code != codeRefreshInProgress {
-			return false, err
-		}
-		if a.Groups[id].active().Status != RefreshCancelling {
+		return a.refreshAfter(move, id)
+	}
+}
+
+// refreshAfter a move. It has to be tried again while an earlier refresh is being cancelled.
+func (a *AWS) refreshAfter(m *Move, group string) (again bool, err error) {
+	err = a.startRefresh(group)
+	var refused *APIError
+	if errors.As(err, &refused) && refused.Code == codeRefreshInProgress {
+		if a.Groups[group].active().Status != RefreshCancelling {
 			// Whether cancelling fails does not matter: it is tried again.
-			_ = a.cancelRefresh(id)
+			_ = a.cancelRefresh(group)
 		}
 		return true, nil
 	}
+	if m.Lost = err != nil; !m.Lost {
+		m.Refresh = a.Groups[group].active()
+	}
+	return false, err
 }
 
 // groupSpecOf a managed resource. An id of a template wins over its name (notes, provider-aws).

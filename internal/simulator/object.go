@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"encoding/json"
+	"hash/maphash"
 	"maps"
 	"slices"
 )
@@ -117,6 +118,29 @@ func fingerprint(v any) string {
 	}
 	return string(b)
 }
+
+var hashSeed = maphash.MakeSeed() //nolint:gochecknoglobals // One per process.
+
+// Hash of a JSON value, equal for equal values. It tells cheaply whether anything changed.
+func Hash(v any) uint64 {
+	switch v := v.(type) {
+	case Object:
+		sum := uint64(len(v))
+		for k, e := range v {
+			sum += mix(maphash.String(hashSeed, k), Hash(e))
+		}
+		return sum
+	case []any:
+		sum := uint64(len(v))
+		for _, e := range v {
+			sum = mix(sum, Hash(e))
+		}
+		return sum
+	}
+	return maphash.Comparable(hashSeed, v)
+}
+
+func mix(a, b uint64) uint64 { return maphash.Comparable(hashSeed, [2]uint64{a, b}) }
 
 // without returns an object less some of its fields.
 func without(o any, fields ...string) Object {

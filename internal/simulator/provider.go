@@ -15,9 +15,19 @@ type Provider struct {
 	// Latency is how many more Reconciles an operation takes to end. Zero: it is over by the next one.
 	Latency int
 
-	aws    *AWS
-	memory map[string]*memory
+	aws     *AWS
+	memory  map[string]*memory
+	crashes crash
 }
+
+// A crash of the provider in the midst of a creation, before or after AWS has made the thing.
+type crash int
+
+const (
+	noCrash crash = iota
+	crashBefore
+	crashAfter
+)
 
 // memory is what a provider knows of a managed resource and has not written anywhere.
 type memory struct {
@@ -43,18 +53,36 @@ func NewProvider(a *AWS) *Provider {
 }
 
 // Restart loses all that was not written into a managed resource: ids of templates that no one has sent back as their
-// external name (notes, provider-aws), and operations under way.
-func (p *Provider) Restart() { clear(p.memory) }
-
-// Settled says that a restart would lose nothing: no operation is under way and every id was shown.
-func (p *Provider) Settled() bool {
+// external name (notes, provider-aws), and operations under way, such as a refresh that was still to start.
+func (p *Provider) Restart() {
 	for _, m := range p.memory {
-		if m.op != nil || m.id != "" && !m.shown {
-			return false
+		if m.id != "" && !m.shown {
+			p.aws.forgotten[m.id] = true
 		}
 	}
-	return true
+	clear(p.memory)
+	for _, m := range p.aws.Moves {
+		m.Lost = m.Lost || m.Refresh == nil
+	}
 }
+
+// Remembers says that a restart of the provider would lose something of a managed resource.
+func (p *Provider) Remembers(mr Object) bool {
+	m, ok := p.memory[keyOf(mr)]
+	return ok && (m.id != "" || m.op != nil)
+}
+
+// CrashOnCreate makes the provider die in the midst of its next creation, before or after AWS has made the thing, and
+// start again. What it was creating then waits for a person, as the provider cannot tell what came of it.
+func (p *Provider) CrashOnCreate(made bool) {
+	p.crashes = crashBefore
+	if made {
+		p.crashes = crashAfter
+	}
+}
+
+// Heal ends all faults.
+func (p *Provider) Heal() { p.crashes = noCrash }
 
 // Reconcile a managed resource, in place. It returns true when the resource is gone from AWS and has no finalizer of the
 // provider left.
@@ -69,6 +97,12 @@ func (p *Provider) Reconcile(mr Object) (gone bool) {
 	if !deleting {
 		addFinalizer(mr)
 		e.initialize(mr)
+	}
+	if IsCreationIncomplete(mr) {
+		// Before anything is observed, and when it is to be deleted as well (crossplane-runtime, managed.Reconciler).
+		p.setCondition(mr, Condition{Type: typeReady, Status: "False", Reason: "Creating"})
+		p.setCondition(mr, Condition{Type: typeSynced, Status: "False", Reason: "ReconcileError", Message: createIncomplete})
+		return false
 	}
 	if m.op != nil && !p.goOn(mr, m) {
 		return false
@@ -204,6 +238,10 @@ func (r *reconciliation) createIt() {
 	r.setCondition(r.mr, Condition{Type: typeSynced, Status: "True", Reason: "ReconcileSuccess"})
 	r.memory.id = ""
 	create := r.create(r.aws, externalName(r.mr), r.mr)
+	if r.crashes != noCrash {
+		r.crash(create)
+		return
+	}
 	r.start(r.mr, r.memory, "Create", func() (bool, error) {
 		id, err := create()
 		r.memory.id, r.memory.shown = id, false
@@ -212,10 +250,33 @@ func (r *reconciliation) createIt() {
 	SetField(r.mr, now, fieldMetadata, fieldAnnotations, annotationSucceeded)
 }
 
+// crash while the creation is under way: nothing says any more what came of it.
+func (r *reconciliation) crash(create func() (string, error)) {
+	if r.crashes == crashAfter {
+		// Whether it came to something is what no one knows.
+		if id, err := create(); err == nil {
+			r.aws.forgotten[id] = true
+		}
+	}
+	SetField(r.mr, nil, fieldMetadata, fieldAnnotations, annotationSucceeded)
+	r.crashes = noCrash
+	r.Restart()
+}
+
+const createIncomplete = "cannot determine creation result - remove the " + annotationPending + " annotation if it is safe to proceed"
+
+// IsCreationIncomplete says that the provider was interrupted while it created a resource.
+func IsCreationIncomplete(mr Object) bool {
+	return Text(mr, fieldMetadata, fieldAnnotations, annotationPending) != "" && Text(mr, fieldMetadata, fieldAnnotations, annotationSucceeded) == ""
+}
+
 func (r *reconciliation) delete() (gone bool) {
 	r.setCondition(r.mr, Condition{Type: typeReady, Status: "False", Reason: "Deleting"})
 	if atProvider, _ := r.observe(r.aws, r.id(), r.mr); atProvider == nil {
-		// Whatever has an id that no one remembers stays behind in AWS.
+		if r.id() == "" {
+			// Whatever has an id that no one remembers stays behind in AWS.
+			r.aws.forgotten[Text(r.mr, fieldStatus, fieldAtProvider, "id")] = true
+		}
 		delete(r.Provider.memory, keyOf(r.mr))
 		removeFinalizer(r.mr)
 		return true

@@ -152,6 +152,24 @@ func TestTemplateQuirks(t *testing.T) {
 			after:  func(b *bench) { b.RemoveTemplate(id); b.reconcile(b.template, 2) },
 			want:   result{ID: other, Ready: "True", Synced: "True", Versions: 1},
 		},
+		"Crashed": {
+			reason: "What the provider was creating when it died waits for a person.",
+			after: func(b *bench) {
+				b.RemoveTemplate(id)
+				b.CrashOnCreate(false)
+				b.reconcile(b.template, 4)
+			},
+			want: result{ID: id, Ready: "False", Synced: "False"},
+		},
+		"CrashedLate": {
+			reason: "Even where AWS has made it: no one knows.",
+			after: func(b *bench) {
+				b.RemoveTemplate(id)
+				b.CrashOnCreate(true)
+				b.reconcile(b.template, 4)
+			},
+			want: result{ID: id, Ready: "False", Synced: "False", Versions: 1},
+		},
 		"Late": {
 			reason: "Operations can take long, and show nothing meanwhile.",
 			after: func(b *bench) {
@@ -456,5 +474,92 @@ func TestGroupPartsNeedTheGroup(t *testing.T) {
 	b.reconcile(group, 2)
 	if len(b.Groups["mp-pool"].Policies) != 0 {
 		t.Errorf("a group that is made again has its old policies")
+	}
+}
+
+// TestMoves holds that each move of a group is told with what came of its refresh.
+func TestMoves(t *testing.T) {
+	type result struct {
+		Moves, Lost, Refreshed int
+	}
+	cases := map[string]struct {
+		reason string
+		before func(b *bench)
+		after  func(b *bench)
+		want   result
+	}{
+		"Refreshed": {
+			reason: "A move starts a refresh.",
+			want:   result{Moves: 1, Refreshed: 1},
+		},
+		"Lost": {
+			reason: "The provider forgets a refresh that it could not start.",
+			before: func(b *bench) { b.FailNext(StartInstanceRefresh, 1) },
+			want:   result{Moves: 1, Lost: 1},
+		},
+		"Restarted": {
+			reason: "A restart between the two calls loses the second.",
+			before: func(b *bench) {
+				// The one before has to be cancelled first.
+				g := b.Groups["mp-pool"]
+				g.Refreshes = append(g.Refreshes, &Refresh{ID: "by-hand", Status: RefreshInProgress})
+			},
+			after: func(b *bench) { b.Restart() },
+			want:  result{Moves: 1, Lost: 1},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, true)
+			second := testTemplate("second")
+			b.reconcile(second, 2)
+			if tc.before != nil {
+				tc.before(b)
+			}
+			b.use(second)
+			b.reconcile(b.group, 1)
+			if tc.after != nil {
+				tc.after(b)
+			}
+			b.reconcile(b.group, 2)
+			got := result{}
+			for _, m := range b.Moves {
+				got.Moves++
+				got.Lost += b2i(m.Lost)
+				got.Refreshed += b2i(m.Refresh != nil)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\n-want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestMisdeeds holds that a template that goes while its group is on it is told.
+func TestMisdeeds(t *testing.T) {
+	b := newBench(t, true)
+	SetField(b.template, "2026-01-01T00:00:00Z", fieldMetadata, "deletionTimestamp")
+	b.reconcile(b.template, 2)
+	if len(b.Misdeeds) != 1 {
+		t.Errorf("misdeeds are %v, want the one", b.Misdeeds)
+	}
+}
+
+// TestSetAside holds that neither a refresh nor scaling in touches a member in Standby, and that a refresh ends all the same.
+func TestSetAside(t *testing.T) {
+	b := newBench(t, true)
+	g := b.Groups["mp-pool"]
+	aside := g.Members[0]
+	aside.Lifecycle = LifecycleStandby
+	second := testTemplate("second")
+	b.reconcile(second, 2)
+	b.use(second)
+	b.reconcile(b.group, 1)
+	b.tick(20)
+	if got := g.Refreshes[0].Status; got != RefreshSuccessful {
+		t.Errorf("the refresh is %s", got)
+	}
+	if diff := cmp.Diff(map[string]int{b.idOf(b.template): 1, b.idOf(second): 2}, g.MemberTemplates()); diff != "" {
+		t.Errorf("members by template, -want, +got:\n%s", diff)
 	}
 }

@@ -30,8 +30,11 @@ type Reader struct {
 	cut int
 	// lost says that the group is not found, as in another account.
 	lost bool
-	// Queries that were asked.
-	Queries []pool.Query
+	// Lagging says that the first answer after a refresh was started does not have it yet: AWS is eventually consistent.
+	Lagging bool
+	seen    *Refresh
+	// Queries counts what was asked.
+	Queries int
 }
 
 // NewReader returns a reader of an AWS account.
@@ -54,7 +57,7 @@ func (r *Reader) Heal() {
 
 // Read what a query asks for.
 func (r *Reader) Read(_ context.Context, q pool.Query) pool.Reading {
-	r.Queries = append(r.Queries, q)
+	r.Queries++
 	out := pool.Reading{}
 	if q.GroupName != "" {
 		out.Group = part(r, PartGroup, func() *pool.Group { return r.group(q.GroupName) })
@@ -124,6 +127,15 @@ func (r *Reader) refresh(group string) *pool.Refresh {
 		return nil
 	}
 	last := g.Refreshes[len(g.Refreshes)-1]
+	if fresh := last != r.seen; fresh {
+		r.seen = last
+		if r.Lagging {
+			if len(g.Refreshes) == 1 {
+				return nil
+			}
+			last = g.Refreshes[len(g.Refreshes)-2]
+		}
+	}
 	return &pool.Refresh{
 		ID: last.ID, Status: last.Status, StartTime: last.Started, StatusReason: last.Reason,
 		PercentageComplete: int32Of(g.percentage(last)), InstancesToUpdate: int32Of(len(g.leftToReplace(last))),

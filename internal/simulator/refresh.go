@@ -59,6 +59,7 @@ func (a *AWS) startRefresh(group string) error {
 		r.Replace = append(r.Replace, m.ID)
 	}
 	g.Refreshes = append(g.Refreshes, r)
+	a.Refreshes++
 	return nil
 }
 
@@ -73,6 +74,42 @@ func (a *AWS) cancelRefresh(group string) error {
 		g.active().Status = RefreshCancelling
 	}
 	return nil
+}
+
+// FailRefresh makes AWS give up the refresh that is at work.
+func (g *Group) FailRefresh(why string) {
+	if r := g.active(); r != nil {
+		r.Status, r.Reason = RefreshFailed, why
+	}
+}
+
+// CancelRefresh that is at work, by hand.
+func (g *Group) CancelRefresh() {
+	if r := g.active(); r != nil {
+		r.Status = RefreshCancelling
+	}
+}
+
+// A Move of a group from one launch template to another. A refresh belongs to each.
+type Move struct {
+	From, To string
+	// Name of the template that the group moved to.
+	Name string
+	// Before is the refresh that was the group's newest when it moved, nil when there was none.
+	Before *Refresh
+	// Refresh that was started for it, nil when none was yet.
+	Refresh *Refresh
+	// Lost says that starting one failed.
+	Lost bool
+}
+
+func (a *AWS) moved(g *Group, from string) *Move {
+	m := &Move{From: from, To: g.TemplateID, Name: a.Templates[g.TemplateID].Name}
+	if n := len(g.Refreshes); n > 0 {
+		m.Before = g.Refreshes[n-1]
+	}
+	a.Moves = append(a.Moves, m)
+	return m
 }
 
 // refresh takes one step: with a healthy minimum of 100 % and maximum of 200 % it launches before it terminates.
@@ -96,7 +133,7 @@ func (a *AWS) refresh(g *Group, r *Refresh) {
 func (a *AWS) replace(g *Group, r *Refresh, left []*Member) {
 	live, inService := g.Live(), 0
 	for _, m := range live {
-		if m.Lifecycle == LifecycleInService {
+		if m.Lifecycle == LifecycleInService || m.Lifecycle == LifecycleStandby {
 			inService++
 		}
 	}
@@ -126,7 +163,7 @@ func (a *AWS) replace(g *Group, r *Refresh, left []*Member) {
 func (g *Group) leftToReplace(r *Refresh) []*Member {
 	var left []*Member
 	for _, m := range g.Live() {
-		if slices.Contains(r.Replace, m.ID) && !m.Protected && m.Lifecycle != LifecycleStandby {
+		if slices.Contains(r.Replace, m.ID) && !m.IsSkipped() {
 			left = append(left, m)
 		}
 	}

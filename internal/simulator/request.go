@@ -18,9 +18,16 @@ type Function interface {
 // maxIterations of a function that asks for required resources (core, MaxRequirementsIterations).
 const maxIterations = 5
 
-// call the function, first without and then with what it requires, until its requirements are stable.
+// call the function, first without and then with what it requires, until its requirements are stable. A
+// Quick one goes straight to the call with what the last reconcile required, as responses to earlier calls are thrown away.
 func (c *Crossplane) call(ctx context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
 	var requirements *fnv1.Requirements
+	if c.Quick && c.requirements != nil {
+		requirements = c.requirements
+		if err := c.fetchAll(req, requirements); err != nil {
+			return nil, err
+		}
+	}
 	for range maxIterations + 1 {
 		// Anew in each iteration: in one process the SDK's response shares its desired state with the request.
 		req.Desired = &fnv1.State{}
@@ -32,14 +39,24 @@ func (c *Crossplane) call(ctx context.Context, req *fnv1.RunFunctionRequest) (*f
 			return rsp, nil
 		}
 		requirements = rsp.GetRequirements()
-		req.RequiredResources = map[string]*fnv1.Resources{}
-		for name, selector := range requirements.GetResources() {
-			if req.RequiredResources[name], err = c.fetch(selector); err != nil {
-				return nil, err
-			}
+		c.requirements = requirements
+		if err := c.fetchAll(req, requirements); err != nil {
+			return nil, err
 		}
 	}
 	return nil, errors.New("requirements did not stabilize")
+}
+
+func (c *Crossplane) fetchAll(req *fnv1.RunFunctionRequest, requirements *fnv1.Requirements) error {
+	req.RequiredResources = map[string]*fnv1.Resources{}
+	for name, selector := range requirements.GetResources() {
+		r, err := c.fetch(selector)
+		if err != nil {
+			return err
+		}
+		req.RequiredResources[name] = r
+	}
+	return nil
 }
 
 // fetch a required resource. One that does not exist is there without items (notes, Crossplane core).

@@ -1,0 +1,425 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/rollout"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
+)
+
+// A history is a pool to which things happen at random.
+type history struct {
+	*life
+
+	rt *rapid.T
+
+	// payload of the bootstrap Secret, when it is there.
+	payload   string
+	clusterID string
+	zonesOf   string
+	// key is the roll key of the spec, and keys counts how often it changed.
+	key  string
+	keys int
+	// templatesRemoved counts launch templates that were deleted out of band.
+	templatesRemoved int
+}
+
+func newHistory(rt *rapid.T, s setting) *history {
+	h := &history{life: newLife(rt, s), rt: rt, payload: "first", clusterID: "demo-1960e37c", zonesOf: "ab"}
+	h.Provider.Latency = rapid.IntRange(0, 2).Draw(rt, "latency")
+	h.Reader.Lagging = rapid.Bool().Draw(rt, "lagging")
+	h.Quick = true
+	h.key = h.rollKey()
+	return h
+}
+
+// rollKey of the spec.
+func (h *history) rollKey() string {
+	text := func(path ...string) *string {
+		s := simulator.Text(h.XR, append([]string{"spec"}, path...)...)
+		return &s
+	}
+	return rollout.Key(&v1alpha1.MachinePoolSpec{
+		KubernetesVersion: text("kubernetesVersion"),
+		MachineImage:      v1alpha1.MachineImage{ID: text("machineImage", "id")},
+		Rollout:           v1alpha1.Rollout{Trigger: *text("rollout", "trigger")},
+	})
+}
+
+func pick[T any](h *history, label string, values ...T) T {
+	return rapid.SampledFrom(values).Draw(h.rt, label)
+}
+
+// actions that a history is made of. Those with a number are there as often, to make them likelier.
+func (h *history) actions() map[string]func(*rapid.T) {
+	named := map[string]func(){
+		// Crossplane, provider and AWS at work.
+		"round 1": h.anyRound, "round 2": h.anyRound, "round 3": h.anyRound, "round 4": h.anyRound, "round 5": h.anyRound,
+		"reconcile 1": h.anyReconcile, "reconcile 2": h.anyReconcile, "reconcile 3": h.anyReconcile,
+		"poll 1": h.anyPoll, "poll 2": h.anyPoll, "poll 3": h.anyPoll,
+		"tick AWS": h.AWS.Tick,
+		// The user.
+		"roll 1": h.roll, "roll 2": h.roll,
+		"edit 1": h.edit, "edit 2": h.edit, "edit 3": h.edit,
+		"capacity":       h.capacity,
+		"zones":          h.editZones,
+		"rotate":         h.rotatePayload,
+		"lose input":     h.loseInput,
+		"restore inputs": h.restoreInputs,
+		// What goes wrong.
+		"fault":         h.fault,
+		"no refresh":    h.loseRefresh,
+		"end refresh":   h.endRefresh,
+		"set aside":     h.setAside,
+		"heal":          h.heal,
+		"lose memory":   h.loseMemory,
+		"restart":       h.restart,
+		"out of band 1": h.outOfBand, "out of band 2": h.outOfBand,
+	}
+	actions := map[string]func(*rapid.T){}
+	for name, act := range named {
+		actions[name] = func(*rapid.T) { act() }
+	}
+	return actions
+}
+
+func (h *history) anyRound() {
+	h.anyReconcile()
+	for _, resource := range h.resources() {
+		h.pollOne(resource)
+	}
+	h.AWS.Tick()
+}
+
+// anyReconcile of Crossplane: in any order, with a view that may be stale, and sometimes interrupted.
+func (h *history) anyReconcile() {
+	seed := rapid.Int64Range(0, 1<<20).Draw(h.rt, "order")
+	o := simulator.ReconcileOptions{Order: rand.New(rand.NewSource(seed)).Perm}
+	switch rapid.IntRange(0, 9).Draw(h.rt, "view") {
+	case 0:
+		o.StaleXR = true
+	case 1:
+		o.StaleMRs = true
+	case 2:
+		o.StaleXR, o.StaleMRs = true, true
+	case 3:
+		o.FailApplyAt = rapid.IntRange(1, 4).Draw(h.rt, "fail apply")
+	}
+	h.reconcile(o)
+}
+
+// reconcile and hold what must hold after every single run.
+func (h *history) reconcile(o simulator.ReconcileOptions) {
+	needed, before := h.needed(), h.listed()
+	r := h.Reconcile(context.Background(), o)
+	h.last = r
+	if r.Response == nil {
+		h.rt.Fatalf("the function failed: %v", r.Err)
+	}
+	if r.Fatal {
+		if len(r.Deleted) > 0 {
+			h.failsf(nothingInUseIsDeleted, "a refused spec deleted %v", r.Deleted)
+		}
+		return
+	}
+	h.deletesNothingInUse(r, needed)
+	h.keepsName(r)
+	h.sendsPayload(r)
+	if !o.StaleXR && r.Err == nil {
+		// A composite that is one step old has a list that is one step old, and where the reading fails as well that one
+		// is kept: no single run can tell.
+		h.losesNoMember(before)
+	}
+}
+
+// resources that exist, terminating ones too, by composed resource name.
+func (h *history) resources() []string {
+	var names []string
+	for _, mr := range h.MRs {
+		names = append(names, simulator.Text(mr, "metadata", "annotations", "crossplane.io/composition-resource-name"))
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (h *history) anyPoll() {
+	if names := h.resources(); len(names) > 0 {
+		h.pollOne(pick(h, "resource", names...))
+	}
+}
+
+// roll by another trigger or version, which may be one that was there before.
+func (h *history) roll() {
+	if rapid.Bool().Draw(h.rt, "by trigger") {
+		h.set(pick(h, "trigger", "", "b", "c"), "rollout", "trigger")
+	} else {
+		h.set(pick(h, "version", "v1.34.1", "v1.34.2", "v1.34.2+rke2r1", "v1.35.0"), "kubernetesVersion")
+	}
+	h.countKey()
+}
+
+func (h *history) countKey() {
+	if key := h.rollKey(); key != h.key {
+		h.key = key
+		h.keys++
+	}
+}
+
+// edit what never rolls.
+func (h *history) edit() {
+	switch pick(h, "field", "nodeLabels", "instanceType", "spot", "sizeGiB", "groups", "tags", "hooks", "warmup") {
+	case "nodeLabels":
+		h.set(object{"example.com/tier": pick(h, "tier", "web", "db")}, "nodeLabels")
+	case "instanceType":
+		h.set(pick(h, "type", "m6i.large", "m6i.xlarge"), "instanceType")
+	case "spot":
+		h.set(rapid.Bool().Draw(h.rt, "spot"), "spot")
+	case "sizeGiB":
+		h.set(pick(h, "size", 40.0, 80.0), "rootVolume", "sizeGiB")
+	case "groups":
+		h.set(pick(h, "groups", []any{}, []any{"sg-0123456789abcdef0"}, []any{"sg-0123456789abcdef0", "sg-0e0000000000000e1"}), "additionalSecurityGroupIDs")
+	case "tags":
+		h.set(pick(h, "tags", object{}, object{"team": "a", "cost": "b"}), "additionalTags")
+	case "hooks":
+		drain := object{"name": "drain", "transition": "Terminating"}
+		h.set(pick(h, "hooks", []any{}, []any{drain}, []any{object{"name": "join", "transition": "Launching"}, drain}), "lifecycleHooks")
+	case "warmup":
+		h.set(pick(h, "warmup", 0.0, 300.0), "rollout", "instanceWarmupSeconds")
+	}
+}
+
+func (h *history) capacity() {
+	switch pick(h, "capacity", "replicas", "autoscaling", "off", "someone") {
+	case "replicas":
+		h.set(float64(rapid.IntRange(0, 4).Draw(h.rt, "replicas")), "replicas")
+	case "autoscaling":
+		lowest := rapid.IntRange(0, 3).Draw(h.rt, "min")
+		h.set(object{
+			"minReplicas": float64(lowest), "maxReplicas": float64(lowest + rapid.IntRange(1, 3).Draw(h.rt, "more")),
+			"scaler": pick(h, "scaler", "Native", "External"),
+		}, "autoscaling")
+	case "off":
+		h.set(nil, "autoscaling")
+	case "someone":
+		if g := h.group(); g != nil {
+			if err := h.AWS.SetDesired(g.Name, rapid.IntRange(g.Min, g.Max).Draw(h.rt, "desired")); err != nil {
+				h.rt.Fatal(err)
+			}
+		}
+	}
+}
+
+func (h *history) editZones() {
+	if rapid.Bool().Draw(h.rt, "the cluster's") {
+		h.zonesOf = pick(h, "zones", "a", "b", "ab", "bc", "abc")
+		h.publish(h.exports())
+		return
+	}
+	h.set(pick[any](h, "failureDomains", nil, []any{"us-east-1a"}, []any{"us-east-1b", "us-east-1a"}, []any{"us-east-1b", "us-east-1c"}, []any{"us-east-1z"}), "failureDomains")
+}
+
+// exports as the cluster publishes them when all is well.
+func (h *history) exports() object {
+	exports, domains := defaultExports(), object{}
+	for _, z := range h.zonesOf {
+		domains["us-east-1"+string(z)] = object{"subnet_id": "subnet-0" + string(z)}
+	}
+	exports["failure_domains"], exports["kubernetes_cluster_id"] = domains, h.clusterID
+	return exports
+}
+
+func (h *history) rotatePayload() {
+	h.payload = pick(h, "payload", "first", "second", "third")
+	h.rotate(h.payload)
+}
+
+func (h *history) loseInput() {
+	switch pick(h, "input", "exports", "exports empty", "field", "cluster id", "secret", "secret empty", "images", "good spec") {
+	case "exports":
+		h.publish(nil)
+	case "exports empty":
+		h.publish(object{})
+	case "field":
+		exports := h.exports()
+		delete(exports, pick(h, "field", "region", "kubernetes_cluster_id", "failure_domains", "security_group_ids", "instance_profiles", "bootstrap_bucket"))
+		h.publish(exports)
+	case "cluster id":
+		h.clusterID = pick(h, "cluster id", "demo-1960e37c", "demo-another")
+		h.publish(h.exports())
+	case "secret":
+		h.loseSecret()
+	case "secret empty":
+		h.Objects[simulator.ObjectKey("Secret", exportsNamespace, poolName)] = object{"data": object{"other": "eA=="}}
+	case "images":
+		h.AWS.Images = nil
+	case "good spec":
+		h.set("io9", "rootVolume", "type")
+	}
+}
+
+func (h *history) restoreInputs() {
+	h.publish(h.exports())
+	h.rotate(h.payload)
+	h.AWS.Images = images()
+	h.set(nil, "rootVolume", "type")
+}
+
+// fault of AWS's API, or of what the function reads of it.
+func (h *history) fault() {
+	if h.setting.reads && rapid.Bool().Draw(h.rt, "reading") {
+		switch pick(h, "reading", "fails", "cut", "lost") {
+		case "fails":
+			h.Reader.Fail(pick(h, "part", simulator.PartGroup, simulator.PartInstances, simulator.PartImage, simulator.PartRefresh),
+				pick(h, "why", pool.ReadThrottled, pool.ReadAccessDenied, pool.ReadPartial))
+		case "cut":
+			h.Reader.Cut(rapid.IntRange(1, 3).Draw(h.rt, "cut"))
+		case "lost":
+			h.Reader.Lose()
+		}
+		return
+	}
+	call := pick(h, "call", simulator.CreateLaunchTemplate, simulator.CreateLaunchTemplateVersion, simulator.DeleteLaunchTemplate,
+		simulator.CreateAutoScalingGroup, simulator.UpdateAutoScalingGroup, simulator.CancelInstanceRefresh,
+		simulator.PutScalingPolicy, simulator.PutLifecycleHook, simulator.PutObject)
+	h.AWS.FailNext(call, rapid.IntRange(1, 2).Draw(h.rt, "times"))
+}
+
+// loseRefresh makes the next rolls get lost: once, or so often that the retries are used up.
+func (h *history) loseRefresh() {
+	h.AWS.FailNext(simulator.StartInstanceRefresh, pick(h, "times", 1, 2, 3, 4, 5))
+}
+
+// endRefresh that is at work, without success.
+func (h *history) endRefresh() {
+	g := h.group()
+	if g == nil {
+		return
+	}
+	if rapid.Bool().Draw(h.rt, "fails") {
+		g.FailRefresh("instances failed their health checks")
+	} else {
+		g.CancelRefresh()
+	}
+}
+
+// setAside a member, so that no refresh replaces it, or put it back.
+func (h *history) setAside() {
+	g := h.group()
+	if g == nil || len(g.Live()) == 0 {
+		return
+	}
+	m := rapid.SampledFrom(g.Live()).Draw(h.rt, "member")
+	switch {
+	case rapid.Bool().Draw(h.rt, "protect"):
+		m.Protected = !m.Protected
+	case m.Lifecycle == simulator.LifecycleInService:
+		m.Lifecycle = simulator.LifecycleStandby
+	case m.Lifecycle == simulator.LifecycleStandby:
+		m.Lifecycle = simulator.LifecycleInService
+	}
+}
+
+func (h *history) heal() {
+	h.AWS.Heal()
+	h.Reader.Heal()
+	h.Provider.Heal()
+}
+
+// loseMemory that a control plane has. Of a group that no one has seen in AWS yet only its annotation and the status know
+// the name, so one of them stays: with both gone and another cluster id there is nothing to know it by.
+func (h *history) loseMemory() {
+	mr := h.MR(resourceGroup)
+	unseen := mr != nil && simulator.Text(mr, "status", "atProvider", "arn") == ""
+	if rapid.Bool().Draw(h.rt, "status") {
+		if !unseen || h.isNamed(mr) {
+			h.Mark()
+			h.LoseStatus()
+		}
+		return
+	}
+	if unseen && simulator.Text(h.XR, "status", "autoscalingGroupName") == "" {
+		return
+	}
+	h.Mark()
+	h.DropAnnotations()
+	h.Provider.Heal()
+	if !h.Provider.Remembers(mr) {
+		h.sendName()
+	}
+}
+
+// isNamed says that the group's managed resource has a name of the function's.
+func (h *history) isNamed(mr object) bool {
+	name := simulator.Text(mr, "metadata", "annotations", "crossplane.io/external-name")
+	return name != "" && name != simulator.Text(mr, "metadata", "name")
+}
+
+// sendName before a provider that remembers nothing gets to see a group without annotations: it would name the group after
+// its managed resource and create another one of that name, before the function is so much as asked.
+func (h *history) sendName() {
+	h.restoreInputs()
+	h.reconcile(simulator.ReconcileOptions{})
+}
+
+// restart of the provider, now or in the midst of its next creation.
+func (h *history) restart() {
+	mr := h.MR(resourceGroup)
+	if mr != nil && !h.isNamed(mr) {
+		h.sendName()
+	}
+	switch pick(h, "restart", "now", "before it creates", "after it created") {
+	case "now":
+		h.Provider.Restart()
+	case "before it creates":
+		h.Provider.CrashOnCreate(false)
+	case "after it created":
+		h.Provider.CrashOnCreate(true)
+	}
+}
+
+func (h *history) outOfBand() {
+	g := h.group()
+	if g == nil {
+		return
+	}
+	switch pick(h, "what", "group", "instance", "object", "policies", "template") {
+	case "group":
+		h.AWS.RemoveGroup(g.Name)
+	case "instance":
+		if ids := h.members(); len(ids) > 0 {
+			h.AWS.Terminate(pick(h, "instance", ids...))
+		}
+	case "object":
+		h.AWS.RemoveObject("demo-bootstrap/pool/" + poolName)
+	case "policies":
+		clear(g.Policies)
+	case "template":
+		var ids []string
+		for id := range h.AWS.Templates {
+			ids = append(ids, id)
+		}
+		if len(ids) > 0 {
+			slices.Sort(ids)
+			h.AWS.RemoveTemplate(pick(h, "template", ids...))
+			h.templatesRemoved++
+		}
+	}
+}
+
+// images that AWS has, oldest first.
+func images() []simulator.Image {
+	var out []simulator.Image
+	for i, version := range []string{"1.34.1", "1.34.2", "1.35.0"} {
+		out = append(out, simulator.Image{
+			ID: fmt.Sprintf("ami-%017x", i+1), Name: "capa-ami-ubuntu-24.04-v" + version + "-1", Owner: "819546954734", Architecture: "x86_64",
+		})
+	}
+	return out
+}
