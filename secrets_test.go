@@ -217,20 +217,41 @@ func TestSecretsStaySecret(t *testing.T) {
 			},
 		},
 		"Format": {
-			reason: "The Secret's format is a secret that was put under the wrong key.", fatal: true,
+			reason: "The Secret's format is a secret that was put under the wrong key.", staged: true,
 			change: func(_ *testing.T, req *fnv1.RunFunctionRequest) { setData(req, "format", []byte(canaryFormat)) },
 		},
 		"FormatNotBase64": {
-			reason: "Or not even base64.", fatal: true,
+			reason: "Or not even base64.", staged: true,
 			change: func(_ *testing.T, req *fnv1.RunFunctionRequest) {
 				secretData(req)["format"] = structpb.NewStringValue("!" + canaryFormat)
 			},
 		},
 		"IgnitionGzip": {
-			reason: "Ignition cannot fetch gzip.", fatal: true,
+			reason: "Ignition cannot fetch gzip.", staged: true,
 			change: func(t *testing.T, req *fnv1.RunFunctionRequest) {
 				setSpec(t, req, "{bootstrap: {dataSecretRef: {name: demo-pool-0}, format: ignition}, nodeLabels: {}}")
 				setData(req, "value", gzipped(t, payload))
+			},
+		},
+		"NewPoolFormat": {
+			reason: "A new pool is refused for it.", fatal: true,
+			change: func(_ *testing.T, req *fnv1.RunFunctionRequest) {
+				setData(req, "format", []byte(canaryFormat))
+				req.Observed.Resources = nil
+			},
+		},
+		"NewPoolIgnitionGzip": {
+			reason: "And for what Ignition cannot fetch.", fatal: true,
+			change: func(t *testing.T, req *fnv1.RunFunctionRequest) {
+				setSpec(t, req, "{bootstrap: {dataSecretRef: {name: demo-pool-0}, format: ignition}, nodeLabels: {}}")
+				setData(req, "value", gzipped(t, payload))
+				req.Observed.Resources = nil
+			},
+		},
+		"AnotherNamespace": {
+			reason: "Someone names a Secret that is not theirs.", fatal: true,
+			change: func(t *testing.T, req *fnv1.RunFunctionRequest) {
+				setSpec(t, req, "bootstrap: {dataSecretRef: {name: demo-pool-0, namespace: kube-system}}")
 			},
 		},
 		"Oversize": {

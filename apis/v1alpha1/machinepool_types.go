@@ -343,7 +343,8 @@ type SecretKeyReference struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="must be the name of a Secret: lower-case letters, digits, - and ., with a letter or digit first and last"
 	Name string `json:"name"`
 
-	// Namespace of the Secret. Default: the XR's, or its claim's. A cluster-scoped XR without a claim must set it.
+	// Namespace of the Secret. Default: the XR's, or its claim's, and then it can be no other: who may create a pool in a
+	// namespace must not get at another's Secrets. A cluster-scoped XR without a claim must set it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",message="must be the name of a namespace: lower-case letters, digits and -, with a letter or digit first and last"

@@ -40,14 +40,13 @@ func bootstrapOf(o *pool.Observation, e *v1alpha1.Exports) bootstrapInput {
 		format = cmp.Or(v1alpha1.BootstrapFormat(o.Bootstrap.Format), v1alpha1.BootstrapFormatCloudConfig)
 		if !slices.Contains(formats, format) {
 			// The value may be anything that was put into a Secret, so it is not repeated.
-			in.refuse(field.NewPath("spec", "bootstrap", "dataSecretRef"), "the Secret's key \"format\" names no supported format: set it, or spec.bootstrap.format, to cloud-config or ignition")
-			return in
+			return in.unusable(o, "the Secret's key \"format\" names no supported format: set it, or spec.bootstrap.format, to cloud-config or ignition")
 		}
 	}
 	if o.Bootstrap.Source == pool.SourceFound {
 		in.payload = o.Bootstrap.Payload
 		if err := bootstrap.CheckPayload(format, in.payload); err != nil {
-			in.refuse(field.NewPath("spec", "bootstrap", "dataSecretRef"), err.Error())
+			return in.unusable(o, err.Error())
 		}
 	}
 	if e == nil {
@@ -59,14 +58,20 @@ func bootstrapOf(o *pool.Observation, e *v1alpha1.Exports) bootstrapInput {
 	}
 	userData, err := bootstrap.UserData(bootstrap.Stub{Format: format, Region: e.Region, Bucket: in.bucket, Key: in.key, NodeLabels: labels})
 	if err != nil {
-		in.refuse(field.NewPath("spec", "nodeLabels"), err.Error())
+		in.refused = field.ErrorList{field.Forbidden(field.NewPath("spec", "nodeLabels"), err.Error())}
 	}
 	in.userData = userData
 	return in
 }
 
-func (in *bootstrapInput) refuse(path *field.Path, detail string) {
-	in.refused = append(in.refused, field.Forbidden(path, detail))
+// unusable data refuses a new pool. One that exists goes on with what it has staged: the Secret is not its author's.
+func (in bootstrapInput) unusable(o *pool.Observation, detail string) bootstrapInput {
+	in.payload = nil
+	in.condition = condition.New(condition.TypeBootstrapConfigReady, condition.False, reasonMalformed, detail+kept(o))
+	if o.Managed.Object == nil {
+		in.refused = field.ErrorList{field.Forbidden(field.NewPath("spec", "bootstrap", "dataSecretRef"), detail)}
+	}
+	return in
 }
 
 // staged is where the payload is: where the observed object has it, as neither its bucket nor its key can change.

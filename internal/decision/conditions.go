@@ -34,19 +34,36 @@ func infrastructureCondition(p planned, d Decision) condition.Condition {
 	state := func(s condition.Status, reason, message string) condition.Condition {
 		return condition.New(condition.TypeInfrastructureReady, s, reason, message)
 	}
-	if d.Group == nil {
+	waiting := waitedFor(p, d)
+	why := "not Ready and Synced: " + strings.Join(waiting, ", ") + "; their managed resources say why"
+	switch {
+	case d.Group == nil && len(waiting) == 0:
 		return state(condition.False, reasonProvisioning, "the Auto Scaling group is composed once its launch template exists and its bootstrap data is staged"+missing(d))
+	case d.Group == nil:
+		return state(condition.False, reasonProvisioning, "the Auto Scaling group waits for its launch template and its bootstrap data; "+why+missing(d))
+	case len(waiting) > 0:
+		return state(condition.False, reasonProvisioning, why)
 	}
+	return state(condition.True, reasonProvisioned, "every managed resource is Ready and Synced")
+}
+
+// waitedFor are the composed resources that a pool runs on, or is to run on, and that are not Ready and Synced.
+func waitedFor(p planned, d Decision) []string {
 	var waiting []string
 	wait := func(healthy bool, name string) {
 		if !healthy {
 			waiting = append(waiting, name)
 		}
 	}
-	wait(d.Group.Healthy, naming.ResourceGroup)
-	wait(d.Object != nil && d.Object.Healthy, naming.ResourceObject)
+	if d.Group != nil {
+		wait(d.Group.Healthy, naming.ResourceGroup)
+		wait(d.Object != nil, naming.ResourceObject)
+	}
+	if d.Object != nil {
+		wait(d.Object.Healthy, naming.ResourceObject)
+	}
 	for _, t := range d.Templates {
-		if t.ExternalName == p.GroupID {
+		if d.Group == nil || t.ExternalName == p.GroupID {
 			wait(t.Healthy, t.Resource)
 		}
 	}
@@ -56,10 +73,7 @@ func infrastructureCondition(p planned, d Decision) condition.Condition {
 	for _, h := range d.Hooks {
 		wait(h.Healthy, h.Resource)
 	}
-	if len(waiting) > 0 {
-		return state(condition.False, reasonProvisioning, "not Ready and Synced: "+strings.Join(waiting, ", ")+"; their managed resources say why")
-	}
-	return state(condition.True, reasonProvisioned, "every managed resource is Ready and Synced")
+	return waiting
 }
 
 // missing says which of a group's preconditions cannot even be composed.

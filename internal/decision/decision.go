@@ -3,8 +3,6 @@
 package decision
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
@@ -129,8 +127,13 @@ type Event struct {
 // Of decides what is to be of an observed pool.
 func Of(o *pool.Observation) Decision {
 	in := inputsOf(o)
-	if refused := in.refusals(o); len(refused) > 0 {
+	refused := in.refusals(o)
+	switch {
+	case len(refused) > 0 && !isFetching(o):
 		return refuse(o, in, refused)
+	case len(refused) > 0:
+		// What is still fetched may add to what is refused, and all is to be said at once. Until then nothing changes.
+		in = in.withheld()
 	}
 	p := plan(o, in)
 	d := Decision{
@@ -152,18 +155,8 @@ func commonOf(o *pool.Observation, in inputs) *Common {
 	return &Common{
 		Region:           e.Region,
 		InstanceProfile:  e.InstanceProfiles.Worker,
-		SecurityGroupIDs: withoutRepeats(e.SecurityGroupIDs.Worker, o.Composite.Spec.AdditionalSecurityGroupIDs),
+		SecurityGroupIDs: in.securityGroups(o),
 		Tags:             in.tags(o),
 		ObjectTags:       tagging.OnObject(in.ownTags(o), tagging.Merge(o.Input.Tags, o.Composite.Spec.AdditionalTags)),
 	}
-}
-
-func withoutRepeats(lists ...[]string) []string {
-	var out []string
-	for _, s := range slices.Concat(lists...) {
-		if !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
 }

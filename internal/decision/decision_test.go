@@ -86,9 +86,10 @@ func steadyPool(changes ...change) *pool.Observation {
 	o.Managed.Templates[currentTemplate] = template(currentKey, "lt-current")
 	o.Managed.Object = &pool.ObservedObject{Resource: resource("Object"), Bucket: "demo-bootstrap", Key: "pool/demo-pool-0"}
 	o.Managed.Group = &pool.ObservedGroup{
-		Resource: resource("AutoscalingGroup"), Name: groupNameInAWS, Region: "us-east-1", ARN: groupARN,
+		Resource: resource("AutoscalingGroup"), Name: groupNameInAWS, ARN: groupARN,
 		SentTemplateID: "lt-current", TemplateID: "lt-current", Subnets: []string{"subnet-a", "subnet-b"}, DesiredCapacity: new(int32(3)),
 	}
+	o.Managed.Group.Region = "us-east-1"
 	o.Managed.Group.ExternalName = groupNameInAWS
 	o.Managed.Group.Annotations = map[string]string{zones.RecordAnnotation: "us-east-1a,us-east-1b"}
 	o.Composite.Status.Rollout = &v1alpha1.RolloutStatus{RollKey: currentKey, Phase: "Idle"}

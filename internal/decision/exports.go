@@ -2,6 +2,8 @@ package decision
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -13,13 +15,16 @@ import (
 
 // exportsInput is the cluster's exports, judged.
 type exportsInput struct {
-	// value is nil unless the exports are complete and of the cluster that the pool is in.
+	// value is nil unless the exports are complete, well formed and of the region that the pool is in.
 	value     *v1alpha1.Exports
 	condition condition.Condition
 	refused   field.ErrorList
 }
 
 func exportsOf(o *pool.Observation) exportsInput {
+	if ref := o.Composite.Spec.Cluster.ExportsFrom; ref != nil && ref.IsSecret() {
+		return missingExports(condition.False, reasonRefused, "a Secret cannot publish exports: change spec.cluster.exportsFrom")
+	}
 	switch o.Exports.Source {
 	case pool.SourceFound:
 	case pool.SourceNotFetched:
@@ -40,21 +45,45 @@ func foundExports(o *pool.Observation, e pool.Exports) exportsInput {
 		path = field.NewPath("spec", "cluster", "exports")
 	}
 	if err := cluster.CheckSchema(e.Value, path); err != nil {
-		return exportsInput{refused: field.ErrorList{err}, condition: condition.New(condition.TypeClusterExportsAvailable, condition.False, reasonOtherSchema, err.Detail)}
+		return unusableExports(o, reasonOtherSchema, field.ErrorList{err})
 	}
 	if err := cluster.CheckComplete(e.Value, path); err != nil {
-		in := missingExports(condition.False, reasonIncomplete, err.Error())
-		if e.Inline {
-			// No one but the pool's author can complete them.
-			in.refused = field.ErrorList{err}
-		}
-		return in
+		return unusableExports(o, reasonIncomplete, field.ErrorList{err})
 	}
-	if g := o.Managed.Group; g != nil && g.Region != "" && g.Region != e.Value.Region {
+	if errs := cluster.CheckSyntax(e.Value, path); len(errs) > 0 {
+		return unusableExports(o, reasonMalformed, errs)
+	}
+	if r := observedRegion(o); r != "" && r != e.Value.Region {
 		return missingExports(condition.False, reasonRegionChanged,
-			fmt.Sprintf("the cluster now exports region %s, the pool's group is in %s and cannot move: restore the exports, or create another pool", e.Value.Region, g.Region))
+			fmt.Sprintf("the cluster now exports region %s, the pool's resources are in %s and cannot move: restore the exports, or create another pool", e.Value.Region, r))
 	}
 	return exportsInput{value: e.Value, condition: condition.New(condition.TypeClusterExportsAvailable, condition.True, reasonAvailable, "the cluster's exports are complete")}
+}
+
+// unusableExports are refused where only the pool's author can mend them, or when there is no pool yet that they could
+// harm. A pool that exists goes on as it is when what another object publishes goes bad.
+func unusableExports(o *pool.Observation, reason string, errs field.ErrorList) exportsInput {
+	in := missingExports(condition.False, reason, Message(errs))
+	if o.Exports.Inline || reason == reasonOtherSchema && o.Managed.Group == nil {
+		in.refused = errs
+	}
+	return in
+}
+
+// observedRegion is the one that the pool's resources are in, empty when none is observed.
+func observedRegion(o *pool.Observation) string {
+	if g := o.Managed.Group; g != nil && g.Region != "" {
+		return g.Region
+	}
+	if obj := o.Managed.Object; obj != nil && obj.Region != "" {
+		return obj.Region
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Managed.Templates)) {
+		if r := o.Managed.Templates[name].Region; r != "" {
+			return r
+		}
+	}
+	return ""
 }
 
 func missingExports(s condition.Status, reason, message string) exportsInput {

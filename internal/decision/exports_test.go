@@ -88,9 +88,41 @@ func TestExports(t *testing.T) {
 			reason: "Another schema is refused, and both are named.",
 			args:   newPool(exportsFrom(pool.Exports{Source: pool.SourceFound, Value: otherSchema()})),
 			want: want{
-				condition: available("False", "SchemaNotSupported", wrongSchema),
+				condition: available("False", "SchemaNotSupported", `spec.cluster.exportsFrom.schema: Invalid value: "captf.io/azure-cluster/v1": `+wrongSchema),
 				refused:   `spec.cluster.exportsFrom.schema: Invalid value: "captf.io/azure-cluster/v1": ` + wrongSchema,
 			},
+		},
+		"OtherSchemaLater": {
+			reason: "A pool that exists goes on as it is when what another object publishes changes its schema.",
+			args:   steadyPool(exportsFrom(pool.Exports{Source: pool.SourceFound, Value: otherSchema()})),
+			want:   want{condition: available("False", "SchemaNotSupported", `spec.cluster.exportsFrom.schema: Invalid value: "captf.io/azure-cluster/v1": `+wrongSchema)},
+		},
+		"BadSyntax": {
+			reason: "What AWS could not take is not rendered, and who publishes it can mend it.",
+			args: newPool(exportsFrom(pool.Exports{Source: pool.SourceFound, Value: clusterExports()}), func(o *pool.Observation) {
+				o.Exports.Value.BootstrapBucket = "a/b"
+			}),
+			want: want{condition: available("False", "Malformed", `spec.cluster.exportsFrom.bootstrap_bucket: Invalid value: "a/b": must be the name of an S3 bucket`)},
+		},
+		"Secret": {
+			reason: "A Secret is not even looked at.",
+			args: newPool(exportsFrom(pool.Exports{Source: pool.SourceEmpty}), func(o *pool.Observation) {
+				o.Composite.Spec.Cluster.ExportsFrom.APIVersion, o.Composite.Spec.Cluster.ExportsFrom.Kind = "v1", "Secret"
+			}),
+			want: want{
+				condition: available("False", "Refused", "a Secret cannot publish exports: change spec.cluster.exportsFrom"),
+				refused:   `spec.cluster.exportsFrom.kind: Invalid value: "Secret": a Secret cannot publish exports, which end up in names, tags and messages: name another object`,
+			},
+		},
+		"RegionOfTheObject": {
+			reason: "A pool is bound to its region before it has a group: its template and its bootstrap data are there.",
+			args: steadyPool(func(o *pool.Observation) {
+				o.Managed.Group = nil
+				o.Managed.Object.Region = "us-east-1"
+				o.Exports.Value = clusterExports()
+				o.Exports.Value.Region = "eu-west-1"
+			}),
+			want: want{condition: available("False", "RegionChanged", "the cluster now exports region eu-west-1, the pool's resources are in us-east-1 and cannot move: restore the exports, or create another pool")},
 		},
 		"Incomplete": {
 			reason: "Exports that another object publishes may still become complete; all that is missing is in one message.",
@@ -114,7 +146,7 @@ func TestExports(t *testing.T) {
 				o.Exports.Value = clusterExports()
 				o.Exports.Value.Region = "eu-west-1"
 			}),
-			want: want{condition: available("False", "RegionChanged", "the cluster now exports region eu-west-1, the pool's group is in us-east-1 and cannot move: restore the exports, or create another pool")},
+			want: want{condition: available("False", "RegionChanged", "the cluster now exports region eu-west-1, the pool's resources are in us-east-1 and cannot move: restore the exports, or create another pool")},
 		},
 		"NoZones": {
 			reason: "Exports that leave the pool without a zone are of no use to its group.",

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/cluster"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/tagging"
@@ -45,13 +46,21 @@ func zonesOf(o *pool.Observation, e *v1alpha1.Exports) zones.Zones {
 	return zones.Of(zi)
 }
 
-// refusals are all the reasons why the pool can never work as it is written, sorted by path. They are reported
-// together, so none is given while Crossplane still fetches an object that could add to them: it does so in the same
-// reconciliation.
+// withheld inputs make nothing: whatever exists is held as it is.
+func (in inputs) withheld() inputs {
+	in.exports.value = nil
+	in.bootstrap = bootstrapInput{dropped: in.bootstrap.dropped, condition: in.bootstrap.condition}
+	in.zones = zones.Zones{}
+	return in
+}
+
+// isFetching says that Crossplane still fetches an object that the pool refers to. It does so in this reconciliation.
+func isFetching(o *pool.Observation) bool {
+	return o.Exports.Source == pool.SourceNotFetched || o.Bootstrap.Source == pool.SourceNotFetched
+}
+
+// refusals are all the reasons why the pool can never work as it is written, sorted by path.
 func (in inputs) refusals(o *pool.Observation) field.ErrorList {
-	if o.Exports.Source == pool.SourceNotFetched || o.Bootstrap.Source == pool.SourceNotFetched {
-		return nil
-	}
 	errs := slices.Concat(o.Undecodable, validation.MachinePool(o.Composite), validation.Input(o.Input))
 	for _, err := range slices.Concat(in.exports.refused, in.bootstrap.refused) {
 		// What comes of a field that is refused already says nothing new.
@@ -60,8 +69,13 @@ func (in inputs) refusals(o *pool.Observation) field.ErrorList {
 		}
 	}
 	if in.exports.value != nil {
-		if err := tagging.CheckCount(in.tags(o), field.NewPath("spec", "additionalTags")); err != nil {
-			errs = append(errs, err)
+		for _, err := range []*field.Error{
+			tagging.CheckCount(in.tags(o), field.NewPath("spec", "additionalTags")),
+			cluster.CheckSecurityGroups(in.securityGroups(o), field.NewPath("spec", "additionalSecurityGroupIDs")),
+		} {
+			if err != nil {
+				errs = append(errs, err)
+			}
 		}
 	}
 	if o.Managed.Group == nil {
@@ -85,6 +99,17 @@ func (in inputs) unknownZones(o *pool.Observation) field.ErrorList {
 	return errs
 }
 
+// securityGroups are the workers', then the pool's additional ones, without repeats.
+func (in inputs) securityGroups(o *pool.Observation) []string {
+	var ids []string
+	for _, id := range slices.Concat(in.exports.value.SecurityGroupIDs.Worker, o.Composite.Spec.AdditionalSecurityGroupIDs) {
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // tags are those of every resource: the Composition's, then the pool's, then our own.
 func (in inputs) tags(o *pool.Observation) map[string]string {
 	return tagging.Merge(o.Input.Tags, o.Composite.Spec.AdditionalTags, in.ownTags(o))
@@ -100,7 +125,7 @@ func (in inputs) ownTags(o *pool.Observation) map[string]string {
 
 // validCondition says whether the pool's own spec is good.
 func (in inputs) validCondition(o *pool.Observation) condition.Condition {
-	if o.Exports.Source == pool.SourceNotFetched || o.Bootstrap.Source == pool.SourceNotFetched {
+	if isFetching(o) {
 		return condition.New(condition.TypeInputsValid, condition.Unknown, reasonNotFetched, "waiting for Crossplane to fetch the objects that the pool refers to")
 	}
 	if errs := in.unknownZones(o); len(errs) > 0 {

@@ -28,7 +28,8 @@ func manyErrors(o *pool.Observation) {
 }
 
 func TestRefusal(t *testing.T) {
-	d := Of(steadyPool(manyErrors))
+	withoutObject := func(o *pool.Observation) { o.Managed.Object = nil }
+	d := Of(steadyPool(manyErrors, withoutObject))
 	paths := make([]string, 0, len(d.Refused))
 	for _, err := range d.Refused {
 		paths = append(paths, err.Field)
@@ -54,7 +55,7 @@ func TestRefusal(t *testing.T) {
 		t.Errorf("Of(...): %+v", c)
 	}
 	for i := range 20 {
-		if again := Of(steadyPool(manyErrors)); Message(again.Refused) != Message(d.Refused) {
+		if again := Of(steadyPool(manyErrors, withoutObject)); Message(again.Refused) != Message(d.Refused) {
 			t.Fatalf("Of(...): run %d refuses in another order:\n%s\n%s", i, Message(d.Refused), Message(again.Refused))
 		}
 	}
@@ -173,5 +174,34 @@ func TestAutoscalingBoundsAreRefused(t *testing.T) {
 	}))
 	if len(d.Refused) != 1 || d.Refused[0].Field != "spec.autoscaling.minReplicas" {
 		t.Errorf("Of(...): bounds that cross: %s", Message(d.Refused))
+	}
+}
+
+// TestRefusalWhileFetching holds that a spec that is refused changes nothing before all that is wrong is known.
+func TestRefusalWhileFetching(t *testing.T) {
+	for name, source := range map[string]func(*pool.Observation){
+		"Bootstrap": func(o *pool.Observation) { o.Bootstrap = pool.BootstrapData{Source: pool.SourceNotFetched} },
+		"Exports": func(o *pool.Observation) {
+			o.Exports = pool.Exports{Source: pool.SourceNotFetched}
+			o.Composite.Spec.Cluster.ExportsFrom = &v1alpha1.ExportsReference{APIVersion: "example.org/v1", Kind: "Cluster", Name: "demo", FieldPath: "status.exports"}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := Of(steadyPool(func(o *pool.Observation) { o.Composite.Spec.InstanceType = "huge" }, source))
+			if len(d.Refused) > 0 {
+				t.Errorf("Of(...): refused too early: %s", Message(d.Refused))
+			}
+			if d.Group == nil || d.Group.Held == nil || d.Object == nil || d.Object.Held == nil {
+				t.Errorf("Of(...): want the group and the object held, got %+v, %+v", d.Group, d.Object)
+			}
+			for _, tpl := range d.Templates {
+				if tpl.Held == nil {
+					t.Errorf("Of(...): %s is rendered from a spec that is refused", tpl.Resource)
+				}
+			}
+			if len(d.Templates) != 1 {
+				t.Errorf("Of(...): want the one template, got %d", len(d.Templates))
+			}
+		})
 	}
 }

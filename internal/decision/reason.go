@@ -17,7 +17,6 @@ const (
 	reasonStaged        = "Staged"
 	reasonNoZones       = "NoFailureDomains"
 	reasonProvisioning  = "Provisioning"
-	reasonHeld          = "InputsMissing"
 	reasonProvisioned   = "Provisioned"
 	reasonHealthy       = "Healthy"
 	reasonDisabled      = "Disabled"

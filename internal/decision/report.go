@@ -158,10 +158,11 @@ func status(o *pool.Observation, in inputs, p planned, d Decision, h v1alpha1.He
 		h.Message += membership.CutNote(len(p.members.Instances))
 	}
 	s.Health = &h
-	for _, t := range d.Templates {
-		if t.Resource == naming.ResourceTemplate(p.Current) && t.ImageID != "" {
-			s.ImageID = t.ImageID
-		}
+	if id := imageInUse(p, d); id != "" {
+		s.ImageID = id
+	}
+	if o.Input.AWS.Identity == v1beta1.IdentityNone {
+		s.ReadyReplicas = nil
 	}
 	if in.exports.value != nil {
 		s.FailureDomains = in.zones.Effective
@@ -175,6 +176,20 @@ func status(o *pool.Observation, in inputs, p planned, d Decision, h v1alpha1.He
 	provisioned := s.Ready
 	s.Initialization = &v1alpha1.Initialization{Provisioned: &provisioned}
 	return s
+}
+
+// imageInUse is what the group's template boots; before there is one, what the current template will.
+func imageInUse(p planned, d Decision) string {
+	current := ""
+	for _, t := range d.Templates {
+		if p.GroupID != "" && t.ExternalName == p.GroupID {
+			return t.ImageID
+		}
+		if t.Resource == naming.ResourceTemplate(p.Current) {
+			current = t.ImageID
+		}
+	}
+	return current
 }
 
 func rolloutStatus(o *pool.Observation, p planned) *v1alpha1.RolloutStatus {

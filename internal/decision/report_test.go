@@ -131,7 +131,7 @@ func TestStatusFailsStatic(t *testing.T) {
 		"ImageFails": {
 			reason: "A look-up that fails changes no image.",
 			args:   readPool(lastKnown, lookUpFails),
-			want:   want{members: 3, instances: 3, replicas: 3, image: "ami-last", health: "running"},
+			want:   want{members: 3, instances: 3, replicas: 3, image: "ami-0123456789abcdef0", health: "running"},
 		},
 		"ScaledToZero": {
 			reason: "A pool of 0 says 0.",

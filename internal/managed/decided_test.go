@@ -37,7 +37,7 @@ func observed(namespace string, change func(*pool.Observation)) *pool.Observatio
 		Bootstrap: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte("#cloud-config\n")},
 		Managed: pool.Managed{
 			Object: &pool.ObservedObject{Resource: pool.Resource{Ready: true, Synced: true}},
-			Group:  &pool.ObservedGroup{Name: "adopted", Region: "us-east-1", ARN: "arn:aws:autoscaling:1", SentTemplateID: "lt-1", TemplateID: "lt-1"},
+			Group:  &pool.ObservedGroup{Resource: pool.Resource{Region: "us-east-1"}, Name: "adopted", ARN: "arn:aws:autoscaling:1", SentTemplateID: "lt-1", TemplateID: "lt-1"},
 		},
 	}
 	change(o)

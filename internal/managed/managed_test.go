@@ -174,12 +174,41 @@ func testRender(t *testing.T, resource, object string, cases map[string]renderCa
 	t.Helper()
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := rendered(t, tc.args, resource).Object
-			if diff := cmp.Diff(expect(t, object, tc.want...), plain(t, got)); diff != "" {
+			want := expect(t, object, tc.want...)
+			if diff := cmp.Diff(want, plain(t, rendered(t, tc.args, resource).Object)); diff != "" {
 				t.Errorf("\n%s\nRender(...): -want, +got:\n%s", tc.reason, diff)
+			}
+			if tc.args.o.Composite.GetNamespace() == "" {
+				return
+			}
+			// The same pool in cluster scope: every field again, but for what differs by scope.
+			composite := tc.args.o.Composite.DeepCopy()
+			composite.SetNamespace("")
+			o := *tc.args.o
+			o.Composite = composite
+			if diff := cmp.Diff(clusterScoped(want), plain(t, rendered(t, situation{o: &o, d: tc.args.d}, resource).Object)); diff != "" {
+				t.Errorf("\n%s\nRender(...) in cluster scope: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
+}
+
+// clusterScoped is what an object is in cluster scope: of another version, without a kind of provider configuration, and
+// without a namespace in its description.
+func clusterScoped(object map[string]any) map[string]any {
+	object["apiVersion"] = map[string]string{
+		"LaunchTemplate":   "ec2.aws.upbound.io/v1beta2",
+		"AutoscalingGroup": "autoscaling.aws.upbound.io/v1beta3",
+		"Policy":           "autoscaling.aws.upbound.io/v1beta2",
+		"LifecycleHook":    "autoscaling.aws.upbound.io/v1beta1",
+		"Object":           "s3.aws.upbound.io/v1beta2",
+	}[object["kind"].(string)]
+	p := fieldpath.Pave(object)
+	_ = p.DeleteField("spec.providerConfigRef.kind")
+	if d, err := p.GetString("spec.forProvider.description"); err == nil {
+		_ = p.SetString("spec.forProvider.description", strings.ReplaceAll(d, "team-a/", ""))
+	}
+	return object
 }
 
 func TestRenderAll(t *testing.T) {

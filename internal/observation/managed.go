@@ -44,6 +44,7 @@ func resourceOf(s *structpb.Struct) pool.Resource {
 	r := pool.Resource{
 		APIVersion:   text(s, "apiVersion"),
 		Kind:         text(s, "kind"),
+		Region:       text(s, "spec", "forProvider", "region"),
 		ExternalName: text(s, "metadata", "annotations", meta.AnnotationKeyExternalName),
 		Annotations:  map[string]string{},
 		Spec:         at(s, "spec").GetStructValue().AsMap(),
@@ -61,7 +62,6 @@ func resourceOf(s *structpb.Struct) pool.Resource {
 func groupOf(s *structpb.Struct) pool.ObservedGroup {
 	g := pool.ObservedGroup{
 		Resource:        resourceOf(s),
-		Region:          text(s, "spec", "forProvider", "region"),
 		ARN:             text(s, "status", "atProvider", "arn"),
 		SentTemplateID:  text(s, "spec", "forProvider", "launchTemplate", "id"),
 		TemplateID:      text(s, "status", "atProvider", "launchTemplate", "id"),

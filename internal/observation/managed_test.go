@@ -49,9 +49,10 @@ func TestFromManaged(t *testing.T) {
 					"region": "r", "minSize": float64(0), "vpcZoneIdentifier": []any{"s2", "s1"}, "launchTemplate": map[string]any{"id": "lt-2"},
 				}})
 				r.ExternalName = "mp"
+				r.Region = "r"
 				r.Annotations = map[string]string{"machinepool.fn.crossplane.io/x": "kept"}
 				m.Group = &pool.ObservedGroup{
-					Resource: r, Name: "mp", Region: "r", ARN: "arn", SentTemplateID: "lt-2", TemplateID: "lt-1",
+					Resource: r, Name: "mp", ARN: "arn", SentTemplateID: "lt-2", TemplateID: "lt-1",
 					Subnets: []string{"s2", "s1"}, DesiredCapacity: new(int32(0)),
 				}
 			}),

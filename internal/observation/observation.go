@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"github.com/crossplane/function-sdk-go/request"
@@ -46,7 +47,7 @@ func From(req *fnv1.RunFunctionRequest) (*pool.Observation, error) {
 		Conditions:  conditionsOf(xr),
 		Input:       in,
 		Exports:     exportsOf(composite, req.GetRequiredResources()),
-		Bootstrap:   bootstrapOf(composite.Spec.Bootstrap.DataSecretRef.Key, req.GetRequiredResources()),
+		Bootstrap:   bootstrapOf(composite.Spec.Bootstrap.DataSecretRef, req.GetRequiredResources()),
 		Credentials: credentialsOf(in.AWS, req.GetCredentials()),
 		Managed:     managedOf(req.GetObserved().GetResources()),
 	}, nil
@@ -83,15 +84,14 @@ func decodeComposite(xr *structpb.Struct) (*v1alpha1.MachinePool, error) {
 		composite.Status = v1alpha1.MachinePoolStatus{}
 	}
 	composite.Default()
-	defaultNamespaces(composite, text(xr, "spec", "claimRef", "namespace"))
+	defaultNamespaces(composite, namespaceOf(xr))
 	return composite, nil
 }
 
 // undecodable is what the API server would refuse of the composite and the decoded one no longer shows.
 func undecodable(xr *structpb.Struct, composite *v1alpha1.MachinePool) field.ErrorList {
 	sent := map[string]any{"spec": at(xr, "spec").GetStructValue().AsMap()}
-	// The references' namespaces have their defaults by now, so one that is empty was nowhere to be taken from.
-	return append(validation.Object(sent), validation.Namespaces(composite, composite.Spec.Bootstrap.DataSecretRef.Namespace)...)
+	return append(validation.Object(sent), validation.Namespaces(composite, namespaceOf(xr))...)
 }
 
 // decode a value into a typed one. A nil value decodes into nothing.
@@ -116,5 +116,29 @@ func inField(parent string, err error) error {
 	if wrong.Field != "" {
 		path += "." + wrong.Field
 	}
-	return fmt.Errorf("%s: Invalid value: got a %s where a %s belongs", path, wrong.Value, wrong.Type)
+	got := "a " + wrong.Value
+	switch wrong.Value {
+	case "array":
+		got = "a list"
+	case "object":
+		got = "an object"
+	}
+	return fmt.Errorf("%s: Invalid value: got %s where %s belongs", path, got, inWords(wrong.Type))
+}
+
+// inWords is a Go type as who writes YAML knows it.
+func inWords(t reflect.Type) string {
+	switch t.Kind() { //nolint:exhaustive // The others are no fields of ours.
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int32:
+		return "a whole number of 32 bits"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Pointer:
+		return inWords(t.Elem())
+	}
+	return "an object"
 }

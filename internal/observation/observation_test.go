@@ -146,7 +146,7 @@ func TestFromError(t *testing.T) {
 		"WrongType": {
 			reason: "The field is named, with what it has and what belongs there.",
 			args:   withComposite(t, `{spec: {replicas: three}}`),
-			want:   "cannot decode the composite: spec.replicas: Invalid value: got a string where a int32 belongs",
+			want:   "cannot decode the composite: spec.replicas: Invalid value: got a string where a whole number of 32 bits belongs",
 		},
 		"WrongTypeDeepInside": {
 			reason: "The path is that of the XR.",
@@ -156,7 +156,7 @@ func TestFromError(t *testing.T) {
 		"Fraction": {
 			reason: "Half an instance is none.",
 			args:   withComposite(t, `{spec: {replicas: 2.5}}`),
-			want:   "spec.replicas: Invalid value: got a number 2.5 where a int32 belongs",
+			want:   "spec.replicas: Invalid value: got a number 2.5 where a whole number of 32 bits belongs",
 		},
 		"TooLarge": {
 			reason: "A number that does not fit is not cut.",
@@ -166,7 +166,7 @@ func TestFromError(t *testing.T) {
 		"SpecOfAnotherShape": {
 			reason: "The whole spec can be of the wrong type.",
 			args:   withComposite(t, `{spec: [1]}`),
-			want:   "spec: Invalid value: got a array",
+			want:   "spec: Invalid value: got a list",
 		},
 		"First": {
 			reason: "Of several fields the same one is named in every run.",
@@ -181,7 +181,7 @@ func TestFromError(t *testing.T) {
 		"WrongTypeOfInput": {
 			reason: "The Input's fields have types too.",
 			args:   parse(t, `{input: {refresh: {stableSeconds: often}}}`),
-			want:   "cannot decode the function's Input: input.refresh.stableSeconds: Invalid value: got a string where a int32 belongs",
+			want:   "cannot decode the function's Input: input.refresh.stableSeconds: Invalid value: got a string where a whole number of 32 bits belongs",
 		},
 	}
 	for name, tc := range cases {

@@ -2,6 +2,7 @@ package observation
 
 import (
 	"encoding/base64"
+	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/fieldpath"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
@@ -18,10 +19,12 @@ const (
 )
 
 // fetched returns a required resource, and how far it has come. One that Crossplane was not asked for yet is missing
-// from the request; one that does not exist is there without items.
-func fetched(required map[string]*fnv1.Resources, name string) (*structpb.Struct, pool.Source) {
-	rs, ok := required[name]
+// from the request; one that does not exist is there without items. One without a name is never asked for.
+func fetched(required map[string]*fnv1.Resources, requirement, name string) (*structpb.Struct, pool.Source) {
+	rs, ok := required[requirement]
 	switch {
+	case name == "":
+		return nil, pool.SourceNotFound
 	case !ok:
 		return nil, pool.SourceNotFetched
 	case len(rs.GetItems()) == 0:
@@ -34,21 +37,21 @@ func fetched(required map[string]*fnv1.Resources, name string) (*structpb.Struct
 func exportsOf(composite *v1alpha1.MachinePool, required map[string]*fnv1.Resources) pool.Exports {
 	source := composite.Spec.Cluster
 	e := pool.Exports{Source: pool.SourceEmpty}
-	if source.ExportsFrom != nil && !source.ExportsFrom.IsSecret() {
-		e = publishedExports(source.ExportsFrom.FieldPath, required)
+	if ref := source.ExportsFrom; ref != nil && !ref.IsSecret() {
+		e = publishedExports(ref, required)
 	}
-	if source.Exports != nil && (e.Source == pool.SourceEmpty || e.Source == pool.SourceNotFound) {
+	if source.Exports != nil && e.Source == pool.SourceEmpty {
 		return pool.Exports{Source: pool.SourceFound, Inline: true, Value: source.Exports}
 	}
 	return e
 }
 
-func publishedExports(fieldPath string, required map[string]*fnv1.Resources) pool.Exports {
-	object, state := fetched(required, RequiredExports)
+func publishedExports(ref *v1alpha1.ExportsReference, required map[string]*fnv1.Resources) pool.Exports {
+	object, state := fetched(required, RequiredExports, ref.Name)
 	if state != pool.SourceFound {
 		return pool.Exports{Source: state}
 	}
-	v, err := lookUp(object, fieldPath)
+	v, err := lookUp(object, ref.FieldPath)
 	if err != nil {
 		return pool.Exports{Source: pool.SourceMalformed, Detail: err.Error()}
 	}
@@ -57,7 +60,7 @@ func publishedExports(fieldPath string, required map[string]*fnv1.Resources) poo
 	}
 	exports := &v1alpha1.Exports{}
 	if err := decode(v, exports); err != nil {
-		return pool.Exports{Source: pool.SourceMalformed, Detail: inField(fieldPath, err).Error()}
+		return pool.Exports{Source: pool.SourceMalformed, Detail: inField(ref.FieldPath, err).Error()}
 	}
 	return pool.Exports{Source: pool.SourceFound, Value: exports}
 }
@@ -88,12 +91,12 @@ func lookUp(s *structpb.Struct, path string) (*structpb.Value, error) {
 }
 
 // bootstrapOf decodes the bootstrap Secret. Nothing of it may enter an error.
-func bootstrapOf(key string, required map[string]*fnv1.Resources) pool.BootstrapData {
-	secret, state := fetched(required, RequiredBootstrap)
+func bootstrapOf(ref v1alpha1.SecretKeyReference, required map[string]*fnv1.Resources) pool.BootstrapData {
+	secret, state := fetched(required, RequiredBootstrap, ref.Name)
 	if state != pool.SourceFound {
 		return pool.BootstrapData{Source: state}
 	}
-	payload, err := base64.StdEncoding.DecodeString(text(secret, "data", key))
+	payload, err := base64.StdEncoding.DecodeString(text(secret, "data", ref.Key))
 	if err != nil {
 		return pool.BootstrapData{Source: pool.SourceMalformed}
 	}
@@ -105,5 +108,5 @@ func bootstrapOf(key string, required map[string]*fnv1.Resources) pool.Bootstrap
 	if err != nil {
 		format = []byte("not base64")
 	}
-	return pool.BootstrapData{Source: pool.SourceFound, Payload: payload, Format: string(format)}
+	return pool.BootstrapData{Source: pool.SourceFound, Payload: payload, Format: strings.TrimSpace(string(format))}
 }

@@ -27,6 +27,8 @@ func TestFromExports(t *testing.T) {
 		"NotFetched":       {reason: "Crossplane fetches it in this same reconciliation.", cluster: byDefault, want: pool.Exports{Source: pool.SourceNotFetched}},
 		"NotFetchedInline": {reason: "Until then the inline exports do not count: they could be others.", cluster: both, want: pool.Exports{Source: pool.SourceNotFetched}},
 		"Absent":           {reason: "An object that does not exist is there without items.", cluster: byDefault, object: `{items: []}`, want: pool.Exports{Source: pool.SourceNotFound}},
+		"AbsentInline":     {reason: "An object that is deleted is no object that publishes nothing: what it published must not be swapped for what may be years old.", cluster: both, object: `{items: []}`, want: pool.Exports{Source: pool.SourceNotFound}},
+		"NoName":           {reason: "An object without a name is never asked for, so it is not being fetched.", cluster: `exportsFrom: {fieldPath: status.exports}`, want: pool.Exports{Source: pool.SourceNotFound}},
 		"NoField":          {reason: "The object may not publish anything yet.", cluster: byDefault, object: `{items: [{resource: {status: {}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
 		"NullField":        {reason: "Null is like absent.", cluster: byDefault, object: `{items: [{resource: {status: {exports: null}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
 		"EmptyField":       {reason: "So is an empty object.", cluster: byDefault, object: `{items: [{resource: {status: {exports: {}}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
@@ -46,11 +48,11 @@ func TestFromExports(t *testing.T) {
 		},
 		"WrongShape": {
 			reason: "The exports are no text.", cluster: byDefault, object: `{items: [{resource: {status: {exports: "{}"}}}]}`,
-			want: pool.Exports{Source: pool.SourceMalformed, Detail: "status.exports: Invalid value: got a string where a v1alpha1.Exports belongs"},
+			want: pool.Exports{Source: pool.SourceMalformed, Detail: "status.exports: Invalid value: got a string where an object belongs"},
 		},
 		"WrongTypeInline": {
 			reason: "Inline exports do not hide that the published ones are broken.", cluster: both, object: `{items: [{resource: {status: {exports: [1]}}}]}`,
-			want: pool.Exports{Source: pool.SourceMalformed, Detail: "status.exports: Invalid value: got a array where a v1alpha1.Exports belongs"},
+			want: pool.Exports{Source: pool.SourceMalformed, Detail: "status.exports: Invalid value: got a list where an object belongs"},
 		},
 	}
 	for name, tc := range cases {
@@ -91,6 +93,10 @@ func TestFromBootstrap(t *testing.T) {
 			reason: "The Secret may name its format.", args: `{items: [{resource: {data: {value: YQ==, format: aWduaXRpb24=}}}]}`,
 			want: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte("a"), Format: "ignition"},
 		},
+		"FormatWithNewline": {
+			reason: "What a shell's echo adds is no part of a format.", args: `{items: [{resource: {data: {value: YQ==, format: aWduaXRpb24K}}}]}`,
+			want: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte("a"), Format: "ignition"},
+		},
 		"FormatNotBase64": {
 			reason: "A format that cannot be decoded is not one of those that are supported, nor is it shown.", args: `{items: [{resource: {data: {value: YQ==, format: "!secret"}}}]}`,
 			want: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte("a"), Format: "not base64"},
@@ -98,17 +104,23 @@ func TestFromBootstrap(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			req := `{}`
+			req := `{observed: {composite: {resource: {spec: {bootstrap: {dataSecretRef: {name: s}}}}}}`
 			if tc.args != "" {
-				req = `{requiredResources: {bootstrap-data: ` + tc.args + `}}`
+				req += `, requiredResources: {bootstrap-data: ` + tc.args + `}`
 			}
-			if diff := cmp.Diff(tc.want, observe(t, parse(t, req)).Bootstrap); diff != "" {
+			if diff := cmp.Diff(tc.want, observe(t, parse(t, req+`}`)).Bootstrap); diff != "" {
 				t.Errorf("\n%s\nFrom(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
+	t.Run("NoName", func(t *testing.T) {
+		req := parse(t, `{observed: {composite: {resource: {spec: {bootstrap: {format: cloud-config}}}}}}`)
+		if got := observe(t, req).Bootstrap.Source; got != pool.SourceNotFound {
+			t.Errorf("From(...): a Secret without a name is never asked for, so it is not being fetched: got %s", got)
+		}
+	})
 	t.Run("Key", func(t *testing.T) {
-		req := parse(t, `{observed: {composite: {resource: {spec: {bootstrap: {dataSecretRef: {key: other}}}}}}, requiredResources: {bootstrap-data: {items: [{resource: {data: {value: YQ==, other: Yg==}}}]}}}`)
+		req := parse(t, `{observed: {composite: {resource: {spec: {bootstrap: {dataSecretRef: {name: s, key: other}}}}}}, requiredResources: {bootstrap-data: {items: [{resource: {data: {value: YQ==, other: Yg==}}}]}}}`)
 		if got := string(observe(t, req).Bootstrap.Payload); got != "b" {
 			t.Errorf("From(...): want the bytes of the key that the pool names, got %q", got)
 		}

@@ -102,6 +102,8 @@ type Resource struct {
 	Kind       string
 	// ExternalName annotation; empty when the provider has not set one.
 	ExternalName string
+	// Region that it is in.
+	Region string
 	// Annotations of the function's own.
 	Annotations map[string]string
 	// Spec as plain JSON values, to send again as it is.
@@ -119,8 +121,6 @@ type ObservedGroup struct {
 
 	// Name in AWS; empty when not known yet.
 	Name string
-	// Region that it is in.
-	Region string
 	// ARN, empty until the group exists in AWS.
 	ARN string
 	// SentTemplateID is the launch template that was last asked for.

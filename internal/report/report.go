@@ -30,6 +30,7 @@ const DefaultTTL = 15 * time.Second
 // response does not ask for is not there in the next request.
 func Requirements(rsp *fnv1.RunFunctionResponse, composite *v1alpha1.MachinePool) {
 	resources := map[string]*fnv1.ResourceSelector{}
+	// A Secret in another namespace is asked for as well, to be refused with all that is wrong: it is never staged.
 	secret := composite.Spec.Bootstrap.DataSecretRef
 	if secret.Name != "" {
 		resources[observation.RequiredBootstrap] = selector("v1", "Secret", secret.Namespace, secret.Name)

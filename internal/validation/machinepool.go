@@ -1,6 +1,8 @@
 package validation
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
@@ -34,11 +36,18 @@ func MachinePool(p *v1alpha1.MachinePool) field.ErrorList {
 
 // Namespaces returns what is wrong with the references of a pool whose XR, or its claim, is in the namespace; an empty one
 // stands for a cluster-scoped XR without a claim. The XRD cannot say this: a rule of a CRD does not see the namespace.
+//
+// Who may create a pool in a namespace must not get at another's Secrets through it: Crossplane can read them all, and what
+// it reads is staged in S3.
 func Namespaces(p *v1alpha1.MachinePool, namespace string) field.ErrorList {
-	if namespace != "" || p.Spec.Bootstrap.DataSecretRef.Namespace != "" {
-		return nil
+	path := field.NewPath("spec", "bootstrap", "dataSecretRef", "namespace")
+	of := p.Spec.Bootstrap.DataSecretRef.Namespace
+	switch {
+	case namespace == "" && of == "":
+		return field.ErrorList{field.Required(path, "a cluster-scoped pool has no namespace of its own: name the Secret's")}
+	case namespace != "" && of != "" && of != namespace:
+		return field.ErrorList{field.Invalid(path, of, fmt.Sprintf("a pool takes its bootstrap data from its own namespace, %s: leave this out, and put the Secret there", namespace))}
 	}
 
-	return field.ErrorList{field.Required(field.NewPath("spec", "bootstrap", "dataSecretRef", "namespace"),
-		"a cluster-scoped pool has no namespace of its own: name the Secret's")}
+	return nil
 }

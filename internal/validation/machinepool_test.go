@@ -52,6 +52,17 @@ func TestNamespaces(t *testing.T) {
 			reason: "The namespace of a pool, or of its claim, should be that of its Secret.",
 			args:   args{namespace: "team-a"},
 		},
+		"Named": {
+			reason: "It can be said as well.",
+			args:   args{namespace: "team-a", secret: "team-a"},
+		},
+		"OfAnother": {
+			reason: "Who may create a pool in a namespace should not get at another's Secrets.",
+			args:   args{namespace: "team-a", secret: "kube-system"},
+			want: want{errs: []string{
+				`spec.bootstrap.dataSecretRef.namespace: Invalid value: "kube-system": a pool takes its bootstrap data from its own namespace, team-a: leave this out, and put the Secret there`,
+			}},
+		},
 		"ClusterScoped": {
 			reason: "A cluster-scoped pool should do when it names its Secret's namespace.",
 			args:   args{secret: "team-a"},
