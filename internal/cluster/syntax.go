@@ -19,17 +19,17 @@ type syntax struct {
 
 // Syntax of the exports. They become host names, tag keys and parameters of AWS, which would refuse them late, or take
 // them for something else.
-var (
-	region = syntax{regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)+$`), "must be an AWS region such as us-east-1"}
+var exports = struct{ region, clusterID, subnet, group, profile, bucket syntax }{ //nolint:gochecknoglobals // Compiled once.
+	region: syntax{regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)+$`), "must be an AWS region such as us-east-1"},
 	// The id is part of a tag's key, which has 128 characters at most.
-	clusterID = syntax{regexp.MustCompile(`^[A-Za-z0-9+=._:/@-]{1,106}$`), "must be 1 to 106 letters, digits and + - = . _ : / @"}
-	subnet    = syntax{regexp.MustCompile(`^subnet-[0-9a-z]+$`), "must be a subnet id such as subnet-0123456789abcdef0"}
-	group     = syntax{regexp.MustCompile(`^sg-[0-9a-z]+$`), "must be a security group id such as sg-0123456789abcdef0"}
+	clusterID: syntax{regexp.MustCompile(`^[A-Za-z0-9+=._:/@-]{1,106}$`), "must be 1 to 106 letters, digits and + - = . _ : / @"},
+	subnet:    syntax{regexp.MustCompile(`^subnet-[0-9a-z]+$`), "must be a subnet id such as subnet-0123456789abcdef0"},
+	group:     syntax{regexp.MustCompile(`^sg-[0-9a-z]+$`), "must be a security group id such as sg-0123456789abcdef0"},
 	// https://docs.aws.amazon.com/IAM/latest/APIReference/API_CreateInstanceProfile.html
-	profile = syntax{regexp.MustCompile(`^[A-Za-z0-9+=,.@_-]{1,128}$`), "must be the name of an instance profile, not its ARN"}
+	profile: syntax{regexp.MustCompile(`^[A-Za-z0-9+=,.@_-]{1,128}$`), "must be the name of an instance profile, not its ARN"},
 	// https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html, old names in us-east-1 included.
-	bucket = syntax{regexp.MustCompile(`^[A-Za-z0-9._-]{3,255}$`), "must be the name of an S3 bucket"}
-)
+	bucket: syntax{regexp.MustCompile(`^[A-Za-z0-9._-]{3,255}$`), "must be the name of an S3 bucket"},
+}
 
 // CheckSyntax refuses complete exports whose fields AWS could not take, each by its path.
 func CheckSyntax(e *v1alpha1.Exports, path *field.Path) field.ErrorList {
@@ -39,16 +39,16 @@ func CheckSyntax(e *v1alpha1.Exports, path *field.Path) field.ErrorList {
 			errs = append(errs, field.Invalid(p, value, s.words))
 		}
 	}
-	check(region, path.Child("region"), e.Region)
-	check(clusterID, path.Child("kubernetes_cluster_id"), e.KubernetesClusterID)
+	check(exports.region, path.Child("region"), e.Region)
+	check(exports.clusterID, path.Child("kubernetes_cluster_id"), e.KubernetesClusterID)
 	for _, zone := range slices.Sorted(maps.Keys(e.FailureDomains)) {
-		check(subnet, path.Child("failure_domains").Key(zone).Child("subnet_id"), e.FailureDomains[zone].SubnetID)
+		check(exports.subnet, path.Child("failure_domains").Key(zone).Child("subnet_id"), e.FailureDomains[zone].SubnetID)
 	}
 	for i, id := range e.SecurityGroupIDs.Worker {
-		check(group, path.Child("security_group_ids", "worker").Index(i), id)
+		check(exports.group, path.Child("security_group_ids", "worker").Index(i), id)
 	}
-	check(profile, path.Child("instance_profiles", "worker"), e.InstanceProfiles.Worker)
-	check(bucket, path.Child("bootstrap_bucket"), e.BootstrapBucket)
+	check(exports.profile, path.Child("instance_profiles", "worker"), e.InstanceProfiles.Worker)
+	check(exports.bucket, path.Child("bootstrap_bucket"), e.BootstrapBucket)
 	return errs
 }
 
