@@ -20,7 +20,7 @@ func TestRoll(t *testing.T) {
 	n := newTenant(t)
 	n.create("workers", nil)
 	before := n.awaitReady("workers", 3)
-	oldKey := templatePrefix + simulator.Text(before, "status", "rollout", "rollKey")
+	oldKey := n.template(before)
 	oldID := simulator.Text(before, "status", "launchTemplateID")
 	members := simulator.Texts(before, "status", "providerIDList")
 	r := record(n)
@@ -28,7 +28,7 @@ func TestRoll(t *testing.T) {
 	n.edit("workers", kube.Object{"kubernetesVersion": versionB})
 	n.awaitCondition("workers", "RollingOut", "True")
 	after := n.awaitRolled("workers", oldKey)
-	newKey := templatePrefix + simulator.Text(after, "status", "rollout", "rollKey")
+	newKey := n.template(after)
 	newID := simulator.Text(after, "status", "launchTemplateID")
 
 	if got := simulator.Text(after, "status", "imageID"); got != imageB {
@@ -74,7 +74,7 @@ func TestRollThereAndBack(t *testing.T) {
 	n := newTenant(t)
 	n.create("workers", nil)
 	before := n.awaitReady("workers", 3)
-	keyA := templatePrefix + simulator.Text(before, "status", "rollout", "rollKey")
+	keyA := n.template(before)
 	r := record(n)
 
 	n.edit("workers", kube.Object{"kubernetesVersion": versionB})
@@ -87,7 +87,7 @@ func TestRollThereAndBack(t *testing.T) {
 
 	n.edit("workers", kube.Object{"kubernetesVersion": versionA})
 	after := n.awaitRolled("workers", keyB)
-	if got := templatePrefix + simulator.Text(after, "status", "rollout", "rollKey"); got != keyA {
+	if got := n.template(after); got != keyA {
 		t.Errorf("the pool is on %s, want %s", got, keyA)
 	}
 	if got, want := simulator.Text(after, "status", "launchTemplateID"), simulator.Text(before, "status", "launchTemplateID"); got != want {
@@ -111,6 +111,20 @@ func (n *tenant) awaitRolled(name, gone string) kube.Object {
 			simulator.Field(xr, "status", "health", "healthy") == true, state(xr)
 	})
 	return xr
+}
+
+// template that a pool uses, by its composition resource name: a key that was rolled away from once comes back under
+// another name.
+func (n *tenant) template(xr kube.Object) string {
+	n.Helper()
+	id := simulator.Text(xr, "status", "launchTemplateID")
+	for name, mr := range n.mrs(simulator.Text(xr, "metadata", "name")) {
+		if strings.HasPrefix(name, templatePrefix) && simulator.Text(mr, "status", "atProvider", "id") == id {
+			return name
+		}
+	}
+	n.Fatalf("there is no launch template %s", id)
+	return ""
 }
 
 func otherTemplate(mrs map[string]kube.Object, than string) string {

@@ -40,6 +40,8 @@ type Provider struct {
 
 	// written holds what was written last and may not have come back yet.
 	written sync.Map
+	// paused namespaces, whose managed resources are left alone.
+	paused sync.Map
 }
 
 // New returns a provider of an account whose subnets are in zones.
@@ -53,6 +55,17 @@ func (p *Provider) AWS(do func(a *simulator.AWS)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	do(p.aws)
+}
+
+// Pause leaves a namespace's managed resources alone, until it is called with false.
+func (p *Provider) Pause(namespace string, pause bool) {
+	if pause {
+		p.paused.Store(namespace, true)
+		// Whatever is under way is over after a round.
+		time.Sleep(3 * period)
+		return
+	}
+	p.paused.Delete(namespace)
 }
 
 // Run the provider until the context ends.
@@ -80,8 +93,12 @@ func (p *Provider) Run(ctx context.Context, say func(format string, args ...any)
 	for ctx.Err() == nil {
 		for kind, store := range p.caches {
 			for _, o := range store.List() {
+				mr, _ := o.(*unstructured.Unstructured)
+				if _, paused := p.paused.Load(mr.GetNamespace()); paused {
+					continue
+				}
 				busy.Add(1)
-				queue <- work{kind: kind, mr: o.(*unstructured.Unstructured)} //nolint:forcetypeassert // The informer's type.
+				queue <- work{kind: kind, mr: mr}
 			}
 		}
 		busy.Wait()
@@ -120,7 +137,7 @@ func (p *Provider) reconcile(ctx context.Context, kind kube.Resource, cached *un
 	key := fmt.Sprint(kind.Kind, cached.GetUID())
 	before := cached
 	if w, ok := p.written.Load(key); ok {
-		last := w.(*unstructured.Unstructured) //nolint:forcetypeassert // See below.
+		last, _ := w.(*unstructured.Unstructured)
 		if newer, err := resourceversion.CompareResourceVersion(last.GetResourceVersion(), cached.GetResourceVersion()); err == nil && newer > 0 {
 			before = last
 		}
