@@ -15,6 +15,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -44,6 +45,7 @@ type sdk struct {
 func newSDK(log logging.Logger, m *metrics) *sdk {
 	return &sdk{
 		http: awshttp.NewBuildableClient().
+			WithTimeout(requestTimeout).
 			WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialTimeout }).
 			WithTransportOptions(func(t *http.Transport) {
 				t.TLSHandshakeTimeout = 2 * dialTimeout
@@ -62,6 +64,8 @@ func (s *sdk) clients(ctx context.Context, id pool.Identity, region string) (Cli
 	opts := []func(*config.LoadOptions) error{
 		config.WithRegion(region),
 		config.WithHTTPClient(s.http),
+		// EKS Pod Identity's agent is asked with another client, which has no timeout, unless it is told.
+		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) { o.HTTPClient = s.http }),
 		config.WithRetryer(s.retryer),
 		// The SDK's warnings can quote what it read.
 		config.WithLogger(smithylogging.Nop{}),

@@ -2,10 +2,13 @@ package aws
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -182,6 +185,84 @@ func TestAssumeRoleDenied(t *testing.T) {
 	noCanary(t, got, log)
 	if !strings.Contains(log.all(), "sts:AssumeRole") {
 		t.Errorf("want the denied call logged, got:\n%s", log.all())
+	}
+}
+
+// Credentials are fetched by one caller for all, without a deadline of the SDK's: a response that stalls in its body, once,
+// must not leave the identity without credentials.
+func TestSigningInStalls(t *testing.T) {
+	if got := newSDK(logging.NewNopLogger(), newMetrics(nil)).http.GetTimeout(); got != requestTimeout {
+		t.Errorf("want each request to end, got a timeout of %s", got)
+	}
+
+	const container = `{"AccessKeyId": "ASIASTALLED", "SecretAccessKey": "` + canarySecret + `", "Token": "` + canaryToken + `", "Expiration": "2099-01-01T00:00:00Z"}`
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte(canaryToken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	assumed := wireCredentials("ASIASTALLED").body
+	role := v1beta1.AssumeRole{RoleARN: "arn:aws:iam::" + canaryAccount + ":role/one"}
+
+	cases := map[string]struct {
+		reason string
+		env    func(url string) map[string]string
+		id     pool.Identity
+		action string
+		body   string
+	}{
+		"AssumeRole": {
+			reason: "A role of the chain.",
+			id:     secretIdentity(canaryKeyID, role),
+			action: "AssumeRole",
+			body:   assumed,
+		},
+		"WebIdentity": {
+			reason: "IRSA.",
+			env: func(url string) map[string]string {
+				return map[string]string{"AWS_ENDPOINT_URL_STS": url, "AWS_ROLE_ARN": role.RoleARN, "AWS_WEB_IDENTITY_TOKEN_FILE": token}
+			},
+			id:     podIdentity,
+			action: "AssumeRoleWithWebIdentity",
+			body:   strings.ReplaceAll(assumed, "AssumeRole", "AssumeRoleWithWebIdentity"),
+		},
+		"Container": {
+			reason: "EKS Pod Identity's agent, whose requests have no action.",
+			env: func(url string) map[string]string {
+				return map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": url}
+			},
+			id:   podIdentity,
+			body: container,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			answers := okAnswers()
+			answers[tc.action] = []wireAnswer{{body: tc.body, stall: true}, {body: tc.body}}
+			w := newWire(t, answers)
+			wireEnv(t, w.URL)
+			if tc.env != nil {
+				for k, v := range tc.env(w.URL) {
+					t.Setenv(k, v)
+				}
+			}
+			r := NewReader(func(o *options) {
+				o.tune = func(s *sdk) { s.maxBackoff, s.http = time.Millisecond, s.http.WithTimeout(300*time.Millisecond) }
+			})
+			read := func(wait time.Duration) pool.Reading {
+				ctx, cancel := context.WithTimeout(context.Background(), wait)
+				defer cancel()
+				return r.Read(ctx, pool.Query{Identity: tc.id, Region: "us-east-1", GroupName: "demo"})
+			}
+			if got := read(100 * time.Millisecond); got.Group.Err == nil || got.Group.Err.Reason != pool.ReadTimedOut {
+				t.Errorf("\n%s\nwhile it stalls: want TimedOut, got %+v", tc.reason, got.Group)
+			}
+			if got := read(readBudget); !got.Group.Known() || !got.Instances.Known() {
+				t.Errorf("\n%s\nafter that: want a reading, got %+v, %+v", tc.reason, got.Group.Err, got.Instances.Err)
+			}
+			if n := w.actions()[tc.action]; n != 2 {
+				t.Errorf("\n%s\nwant it asked for again once, got %d requests", tc.reason, n)
+			}
+		})
 	}
 }
 

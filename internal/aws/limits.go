@@ -26,6 +26,11 @@ const (
 	dialTimeout   = time.Second
 	headerTimeout = 3 * time.Second
 
+	// requestTimeout ends each request, its body included. Reads end with their batch anyway; signing in does not: the
+	// SDK's cache of credentials lets one caller fetch them for all, without any deadline, so a response that stalls
+	// in its body would leave the identity waiting for it for good.
+	requestTimeout = batchDeadline
+
 	// maxAge is the oldest answer that is given, whatever the caller accepts: the default of refresh.stableSeconds. A
 	// longer refresh asks seldom enough not to need a cache.
 	maxAge = time.Minute

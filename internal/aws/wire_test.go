@@ -42,6 +42,8 @@ type wireAnswer struct {
 	short bool
 	// hang answers nothing.
 	hang bool
+	// stall answers half of the body, and nothing more.
+	stall bool
 }
 
 func ec2Error(status int, code, message string) wireAnswer {
@@ -194,6 +196,13 @@ func (w *wire) serve(rw http.ResponseWriter, r *http.Request) {
 	}
 	if a.status != 0 {
 		rw.WriteHeader(a.status)
+	}
+	if a.stall {
+		rw.Header().Set("Content-Length", fmt.Sprint(len(a.body)))
+		_, _ = io.WriteString(rw, a.body[:len(a.body)/2])
+		_ = http.NewResponseController(rw).Flush()
+		<-r.Context().Done()
+		return
 	}
 	_, _ = io.WriteString(rw, a.body)
 }
