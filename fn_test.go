@@ -8,6 +8,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -123,17 +124,14 @@ func fromPlain(t *testing.T, plain map[string]any, into proto.Message) {
 	}
 }
 
-// stubFile is the part of the user data that is the same for every cloud-config pool.
-const stubFile = "internal/bootstrap/stub.sh"
+// head of a cloud-config pool's user data: what differs from pool to pool. The rest is the stub, which package bootstrap
+// holds to its file.
+var head = regexp.MustCompile(`(?s)^#cloud-boothook\n.*?\nlabels='[^\n]*'\n`)
 
-// readable is a response with its cloud-config user data as text, in which the stub's file is named instead of shown: a
-// case shows what differs from pool to pool, and does not change with the stub.
+// readable is a response with its cloud-config user data as text, in which the stub's file is named instead of shown, so
+// that the cases do not change with it.
 func readable(t *testing.T, rsp *fnv1.RunFunctionResponse) *fnv1.RunFunctionResponse {
 	t.Helper()
-	stub, err := os.ReadFile(stubFile)
-	if err != nil {
-		t.Fatal(err)
-	}
 	rsp = proto.CloneOf(rsp)
 	for _, r := range rsp.GetDesired().GetResources() {
 		forProvider := r.GetResource().GetFields()["spec"].GetStructValue().GetFields()["forProvider"].GetStructValue().GetFields()
@@ -141,8 +139,8 @@ func readable(t *testing.T, rsp *fnv1.RunFunctionResponse) *fnv1.RunFunctionResp
 		if err != nil {
 			t.Errorf("user data is not one line of canonical base64: %v", err)
 		}
-		if text, ok := bytes.CutSuffix(userData, stub); ok {
-			forProvider["userData"] = structpb.NewStringValue(string(text) + "<" + stubFile + ">\n")
+		if text := head.Find(userData); text != nil {
+			forProvider["userData"] = structpb.NewStringValue(string(text) + "<internal/bootstrap/stub.sh>\n")
 		}
 	}
 	return rsp

@@ -19,7 +19,7 @@ type syntax struct {
 
 // Syntax of the exports. They become host names, tag keys and parameters of AWS, which would refuse them late, or take
 // them for something else.
-var exports = struct{ region, clusterID, subnet, group, profile, bucket syntax }{ //nolint:gochecknoglobals // Compiled once.
+var syntaxes = struct{ region, clusterID, subnet, group, profile, bucket syntax }{ //nolint:gochecknoglobals // Compiled once.
 	region: syntax{regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)+$`), "must be an AWS region such as us-east-1"},
 	// The id is part of a tag's key, which has 128 characters at most.
 	clusterID: syntax{regexp.MustCompile(`^[A-Za-z0-9+=._:/@-]{1,106}$`), "must be 1 to 106 letters, digits and + - = . _ : / @"},
@@ -39,16 +39,16 @@ func CheckSyntax(e *v1alpha1.Exports, path *field.Path) field.ErrorList {
 			errs = append(errs, field.Invalid(p, value, s.words))
 		}
 	}
-	check(exports.region, path.Child("region"), e.Region)
-	check(exports.clusterID, path.Child("kubernetes_cluster_id"), e.KubernetesClusterID)
+	check(syntaxes.region, path.Child("region"), e.Region)
+	check(syntaxes.clusterID, path.Child("kubernetes_cluster_id"), e.KubernetesClusterID)
 	for _, zone := range slices.Sorted(maps.Keys(e.FailureDomains)) {
-		check(exports.subnet, path.Child("failure_domains").Key(zone).Child("subnet_id"), e.FailureDomains[zone].SubnetID)
+		check(syntaxes.subnet, path.Child("failure_domains").Key(zone).Child("subnet_id"), e.FailureDomains[zone].SubnetID)
 	}
 	for i, id := range e.SecurityGroupIDs.Worker {
-		check(exports.group, path.Child("security_group_ids", "worker").Index(i), id)
+		check(syntaxes.group, path.Child("security_group_ids", "worker").Index(i), id)
 	}
-	check(exports.profile, path.Child("instance_profiles", "worker"), e.InstanceProfiles.Worker)
-	check(exports.bucket, path.Child("bootstrap_bucket"), e.BootstrapBucket)
+	check(syntaxes.profile, path.Child("instance_profiles", "worker"), e.InstanceProfiles.Worker)
+	check(syntaxes.bucket, path.Child("bootstrap_bucket"), e.BootstrapBucket)
 	return errs
 }
 

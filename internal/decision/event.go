@@ -32,7 +32,9 @@ func eventsOf(o *pool.Observation, conditions []condition.Condition, p planned) 
 	events := rollEvents(o, p)
 	for _, c := range conditions {
 		last, known := o.Conditions[c.Type]
-		if !told[c.Type] || !known || last.Status == c.Status && last.Reason == c.Reason {
+		// Why AWS cannot be read may change from run to run, and that it cannot was told.
+		same := last.Status == c.Status && (last.Reason == c.Reason || c.Status == condition.Unknown)
+		if !told[c.Type] || !known || same {
 			continue
 		}
 		events = append(events, Event{Warning: c.Status != condition.True, Reason: c.Reason, Message: c.Type + ": " + c.Message})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/capacity"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/image"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/membership"
@@ -32,16 +33,24 @@ func plan(o *pool.Observation, in inputs) planned {
 		Templates: templatesOf(o),
 		Group:     groupOf(o),
 		GroupLost: o.Managed.Group == nil && o.Composite.Status.AutoscalingGroupName != "",
-		Wanted:    o.AWS.Group.Asked,
+		Wanted:    o.Input.AWS.Identity != v1beta1.IdentityNone,
 		Reading:   readingOf(o, p.members),
 		Memory:    memoryOf(o.Composite.Status.Rollout),
 	})
-	p.image = image.Resolve(&o.Composite.Spec, region(o, in), o.AWS.Image, lastImage(o, p.Current))
+	p.image = resolveImage(o, in, lastImage(o, p.Current))
 	if g := o.Managed.Group; g != nil && !p.hasGroupInputs(in) {
 		// It is sent again as it was, and so stays on its template.
 		p.GroupID = cmp.Or(g.SentTemplateID, g.TemplateID)
 	}
 	return p
+}
+
+func resolveImage(o *pool.Observation, in inputs, last string) image.Resolution {
+	r := image.Resolve(&o.Composite.Spec, region(o, in), o.AWS.Image, last)
+	if r.Reason == image.ReasonNotRead && o.Input.AWS.Identity != v1beta1.IdentityNone {
+		return image.WaitsForExports(last)
+	}
+	return r
 }
 
 // hasGroupInputs says that all is known that a group is made of.

@@ -40,6 +40,10 @@ func TestQueryFor(t *testing.T) {
 			reason: "Without an identity nothing is asked, whatever there is to ask.",
 			args:   steadyPool(lookUp),
 		},
+		"Fetching": {
+			reason: "A run whose answer Crossplane throws away asks nothing.",
+			args:   steadyPool(pod, func(o *pool.Observation) { o.Bootstrap = pool.BootstrapData{Source: pool.SourceNotFetched} }),
+		},
 		"Steady": {
 			reason: "A pool at rest asks for its group, which brings the members.",
 			args:   steadyPool(pod),

@@ -56,6 +56,7 @@ func report(o *pool.Observation, in inputs, p planned, d Decision) Decision {
 		Problem:   p.members.Problem,
 		GroupName: p.groupName,
 		GroupGone: groupGone(o),
+		Unread:    !p.members.Known && len(o.Composite.Status.ProviderIDList) > 0,
 		Desired:   desired(o),
 		Instances: p.members.Instances,
 	})
@@ -76,14 +77,20 @@ func report(o *pool.Observation, in inputs, p planned, d Decision) Decision {
 		scalingDownCondition(o, p),
 	}
 	d.Events = eventsOf(o, d.Conditions, p)
-	d.Changing = isChanging(p, d, h)
+	d.Changing = isChanging(o, p, d, h)
 	return d
 }
 
 // isChanging says that the next run may find something new: a roll, members that come and go, a read to try again, an
 // input that is missing.
-func isChanging(p planned, d Decision, h v1alpha1.Health) bool {
-	if !d.Ready || p.Phase != rollout.PhaseIdle || p.members.Problem != nil {
+func isChanging(o *pool.Observation, p planned, d Decision, h v1alpha1.Health) bool {
+	if !d.Ready || p.Phase != rollout.PhaseIdle {
+		return true
+	}
+	if isRefusedByAWS(o.AWS) {
+		return false
+	}
+	if p.members.Problem != nil {
 		return true
 	}
 	if !h.Healthy && h.State != health.StateUnknown {
@@ -92,6 +99,17 @@ func isChanging(p planned, d Decision, h v1alpha1.Health) bool {
 	return slices.ContainsFunc(d.Conditions, func(c condition.Condition) bool {
 		return slices.Contains(inputConditions, c.Type) && c.Status != condition.True
 	})
+}
+
+// isRefusedByAWS says that AWS was asked and said no. To ask more often does not change its mind, and feeds what it
+// throttles.
+func isRefusedByAWS(r pool.Reading) bool {
+	for _, err := range []*pool.ReadError{r.Group.Err, r.Instances.Err, r.Image.Err, r.Refresh.Err} {
+		if err != nil && slices.Contains([]pool.ReadReason{pool.ReadThrottled, pool.ReadAccessDenied, pool.ReadCredentialsInvalid}, err.Reason) {
+			return true
+		}
+	}
+	return false
 }
 
 var inputConditions = []condition.Type{ //nolint:gochecknoglobals // A constant table.
@@ -155,8 +173,8 @@ func status(o *pool.Observation, in inputs, p planned, d Decision, h v1alpha1.He
 		s.ReadyReplicas = new(health.Running(p.members.Instances))
 		s.ProviderIDList = membership.ProviderIDs(p.members.Instances)
 		s.Instances = membership.Statuses(p.members.Instances, o.AWS.Group.Value, p.GroupID)
-		h.Message += membership.CutNote(len(p.members.Instances))
 	}
+	h.Message += membership.CutNote(len(s.ProviderIDList))
 	s.Health = &h
 	if id := imageInUse(p, d); id != "" {
 		s.ImageID = id

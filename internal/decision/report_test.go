@@ -119,9 +119,9 @@ func TestStatusFailsStatic(t *testing.T) {
 			want:   want{members: 2, instances: 2, replicas: 3, image: pinnedImage, health: "terminated", reason: "GroupNotFound"},
 		},
 		"GroupGoneInstancesLeft": {
-			reason: "The instances of a group that is gone are what AWS says.",
+			reason: "The instances of a group that is gone shorten no list.",
 			args:   readPool(lastKnown, func(o *pool.Observation) { o.AWS.Group.Value = nil }),
-			want:   want{members: 3, instances: 3, replicas: 3, image: pinnedImage, health: "terminated", reason: "GroupNotFound"},
+			want:   want{members: 2, instances: 2, replicas: 3, image: pinnedImage, health: "terminated", reason: "GroupNotFound"},
 		},
 		"NoLongerRead": {
 			reason: "A pool that is read no more keeps what it knew.",
@@ -265,10 +265,19 @@ func TestChanging(t *testing.T) {
 		"Roll":          {reason: "A roll.", args: steadyPool(newVersion), want: true},
 		"MemberPending": {reason: "A member on its way.", args: readPool(func(o *pool.Observation) { o.AWS.Instances.Value[0].State = "pending" }), want: true},
 		"Scaling":       {reason: "Fewer members than desired.", args: readPool(func(o *pool.Observation) { o.AWS.Group.Value.DesiredCapacity = 4 }), want: true},
-		"ReadFailed":    {reason: "A read to try again.", args: readPool(readFails, func(o *pool.Observation) { o.Composite.Status.Ready = true }), want: true},
-		"SecretGone":    {reason: "A Secret that is missing.", args: steadyPool(noSecret), want: true},
-		"ExportsGone":   {reason: "Exports that are missing.", args: steadyPool(noExports), want: true},
-		"ZoneGone":      {reason: "A zone that is missing.", args: steadyPool(func(o *pool.Observation) { o.Composite.Spec.FailureDomains = []string{"us-east-1a", "us-east-1z"} }), want: true},
+		"ReadFailed": {
+			reason: "A read to try again.",
+			args: readPool(readFails, func(o *pool.Observation) {
+				o.Composite.Status.Ready = true
+				o.AWS.Group.Err = &pool.ReadError{Reason: pool.ReadTimedOut}
+				o.AWS.Instances.Err = o.AWS.Group.Err
+			}),
+			want: true,
+		},
+		"ReadRefused": {reason: "A read that AWS refuses is not tried more often: that would feed the throttling.", args: readPool(readFails, func(o *pool.Observation) { o.Composite.Status.Ready = true })},
+		"SecretGone":  {reason: "A Secret that is missing.", args: steadyPool(noSecret), want: true},
+		"ExportsGone": {reason: "Exports that are missing.", args: steadyPool(noExports), want: true},
+		"ZoneGone":    {reason: "A zone that is missing.", args: steadyPool(func(o *pool.Observation) { o.Composite.Spec.FailureDomains = []string{"us-east-1a", "us-east-1z"} }), want: true},
 		"ImageMissing": {
 			reason: "An image that is missing.",
 			args: readPool(func(o *pool.Observation) {

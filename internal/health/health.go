@@ -45,6 +45,8 @@ type Inputs struct {
 	GroupName string
 	// GroupGone says that AWS has no such group, though one was composed.
 	GroupGone bool
+	// Unread says that members are known from before, and that this run did not come to read them.
+	Unread bool
 	// Desired capacity; nil when not known.
 	Desired *int32
 	// Instances of the pool, when the reading is whole.
@@ -62,6 +64,8 @@ func Of(in Inputs) v1alpha1.Health {
 		return v1alpha1.Health{State: StateRunning, Healthy: true, Message: "the group is scaled to zero"}
 	case !in.Asked:
 		return v1alpha1.Health{State: StateUnknown, Message: "the function does not read AWS: set aws.identity in its Input to see members and their health", Reasons: []string{ReasonMembershipNotRead}}
+	case in.Unread:
+		return v1alpha1.Health{State: StateUnknown, Message: "the members were not read in this run", Reasons: []string{ReasonMembershipNotRead}}
 	case len(in.Instances) == 0:
 		return v1alpha1.Health{State: StatePending, Message: waiting(in.Desired), Reasons: []string{ReasonNoMembers}}
 	}

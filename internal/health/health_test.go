@@ -40,6 +40,11 @@ func TestTable(t *testing.T) {
 			args:   Inputs{Asked: true, GroupGone: true},
 			want:   want{state: "terminated", reasons: []string{"GroupNotFound"}},
 		},
+		"NotReadThisTime": {
+			reason: "Members that are known from before are not gone because no one looked.",
+			args:   Inputs{Asked: true, Unread: true, Desired: new(int32(3))},
+			want:   want{state: "unknown", reasons: []string{"MembershipNotRead"}},
+		},
 		"DesiredZero": {
 			reason: "Desired capacity 0.",
 			args:   Inputs{Asked: true, Desired: new(int32(0))},

@@ -83,6 +83,11 @@ func Resolve(s *v1alpha1.MachinePoolSpec, region string, read pool.Read[*pool.Im
 	return Resolution{ID: read.Value.ID, Resolved: true, Reason: ReasonFound, Message: fmt.Sprintf("the newest image is %s (%s)", read.Value.ID, read.Value.Name)}
 }
 
+// WaitsForExports is the resolution of an image that is looked up once the cluster's exports say where.
+func WaitsForExports(lastKnown string) Resolution {
+	return unresolved(lastKnown, ReasonNoExports, "the image is looked up once the cluster's exports say in which region")
+}
+
 func unresolved(lastKnown, reason, message string) Resolution {
 	if lastKnown != "" {
 		message += "; the pool keeps " + lastKnown

@@ -158,3 +158,11 @@ func TestResolve(t *testing.T) {
 		})
 	}
 }
+
+func TestWaitsForExports(t *testing.T) {
+	got := WaitsForExports("ami-last")
+	want := Resolution{ID: "ami-last", Reason: ReasonNoExports, Message: "the image is looked up once the cluster's exports say in which region; the pool keeps ami-last"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("WaitsForExports(...): -want, +got:\n%s", diff)
+	}
+}

@@ -40,8 +40,9 @@ func Of(r pool.Reading, last []string) Members {
 	if err := disagreement(r.Group.Value, r.Instances.Value, last); err != nil {
 		return Members{Problem: err}
 	}
-	if r.Group.Value == nil && len(r.Instances.Value) == 0 && len(last) > 0 {
-		// Neither a group nor instances, where there were some, is also what another account or region would answer.
+	if r.Group.Value == nil && lacksAny(r.Instances.Value, last) {
+		// Without the group there is nothing to hold EC2's list against, and no group where there was one is also what
+		// another account or region would answer.
 		return Members{}
 	}
 	instances := sortedByProviderID(r.Instances.Value)
@@ -69,6 +70,12 @@ func disagreement(g *pool.Group, instances []pool.Instance, last []string) *pool
 	if g == nil {
 		return nil
 	}
+	if len(g.Members) == 0 && len(instances) == 0 && len(last) > 0 && g.DesiredCapacity > 0 {
+		return &pool.ReadError{
+			Reason:  pool.ReadPartial,
+			Message: fmt.Sprintf("AWS lists no member of a group that had %d and wants %d: not believed until it lists one", len(last), g.DesiredCapacity),
+		}
+	}
 	seen := make(map[string]bool, len(instances))
 	for _, i := range instances {
 		seen[i.ID] = true
@@ -86,6 +93,12 @@ func disagreement(g *pool.Group, instances []pool.Instance, last []string) *pool
 		Reason:  pool.ReadPartial,
 		Message: fmt.Sprintf("ec2:DescribeInstances returned %d instances and lacks %d that the group lists as its own", len(instances), missing),
 	}
+}
+
+// lacksAny says that a member that was known is not among the instances.
+func lacksAny(instances []pool.Instance, last []string) bool {
+	ids := ProviderIDs(instances)
+	return slices.ContainsFunc(last, func(id string) bool { return !slices.Contains(ids, id) })
 }
 
 // isExpected says that EC2 must list a member of the group: one that is not on its way out, and not on its way in

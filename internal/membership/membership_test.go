@@ -183,6 +183,22 @@ func TestOf(t *testing.T) {
 			reason: "No group and no instance where there were some is also what another account would answer.",
 			args:   args{reading: pool.Reading{Group: known[*pool.Group](nil), Instances: known[[]pool.Instance](nil)}, last: providerIDs("i-1")},
 		},
+		"EmptyOfAll": {
+			reason: "An empty answer where members were known is not trusted even if the group lists none, while it wants some.",
+			args:   args{reading: wanting(3, reading(nil)), last: providerIDs("i-1", "i-2")},
+			want: Members{Problem: &pool.ReadError{
+				Reason: pool.ReadPartial, Message: "AWS lists no member of a group that had 2 and wants 3: not believed until it lists one",
+			}},
+		},
+		"EmptyAtFirst": {
+			reason: "A group that never had a member has none.",
+			args:   args{reading: wanting(3, reading(nil))},
+			want:   Members{Known: true},
+		},
+		"GroupGoneWithSome": {
+			reason: "Without a group there is nothing to hold EC2's list against, so it may not be shorter than what was known.",
+			args:   args{reading: pool.Reading{Group: known[*pool.Group](nil), Instances: known(instances("running", "i-1"))}, last: providerIDs("i-1", "i-2", "i-3")},
+		},
 		"NoGroupYet": {
 			reason: "No group and no instance is how a pool begins.",
 			args:   args{reading: pool.Reading{Group: known[*pool.Group](nil), Instances: known[[]pool.Instance](nil)}},
@@ -397,4 +413,10 @@ func TestCut(t *testing.T) {
 			}
 		})
 	}
+}
+
+// wanting is a reading of a group of that desired capacity.
+func wanting(desired int32, r pool.Reading) pool.Reading {
+	r.Group.Value.DesiredCapacity = desired
+	return r
 }
