@@ -17,6 +17,8 @@ type caller struct {
 	log     logging.Logger
 	// slots bounds the calls at a time. Nil does not.
 	slots chan struct{}
+	// refusals answer calls for a moment after AWS refused one. Nil does not.
+	refusals *refusals
 }
 
 // call makes one call that is about so many keys. What it logs is the operation and its result, never the request or
@@ -35,6 +37,13 @@ func call[Out any](ctx context.Context, c *caller, op string, keys int, do func(
 		}
 	}
 
+	if c.refusals != nil {
+		if f := c.refusals.holds(op); f != nil {
+			c.metrics.spared(op, string(f.Reason))
+			return none, f
+		}
+	}
+
 	begin := time.Now()
 	out, err := do(ctx)
 	took := time.Since(begin)
@@ -44,6 +53,9 @@ func call[Out any](ctx context.Context, c *caller, op string, keys int, do func(
 	if err != nil {
 		f = classify(op, err)
 		result = string(f.Reason)
+	}
+	if c.refusals != nil {
+		c.refusals.note(op, f)
 	}
 	c.metrics.called(op, result, took)
 	c.log.Debug("Called AWS", "operation", op, "region", c.region, "keys", keys, "result", result, "milliseconds", took.Milliseconds())

@@ -52,7 +52,7 @@ func TestIdentityPodHasNone(t *testing.T) {
 	got := newWireReader(&recorder{}).Read(context.Background(), query("demo"))
 	want := pool.Reading{
 		Group:     unknown[*pool.Group](pool.ReadCredentialsInvalid, "no credentials could be had for autoscaling:DescribeAutoScalingGroups: check the identity of the function (docs/aws-access.md)"),
-		Instances: unknown[[]pool.Instance](pool.ReadCredentialsInvalid, "no credentials could be had for ec2:DescribeInstances: check the identity of the function (docs/aws-access.md)"),
+		Instances: unknown[[]pool.Instance](pool.ReadCredentialsInvalid, "no credentials could be had for autoscaling:DescribeAutoScalingGroups: check the identity of the function (docs/aws-access.md)"),
 	}
 	if diff := cmp.Diff(want, got, anyTime()); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)

@@ -34,6 +34,9 @@ func memberStates() []string {
 // after the other, which a run would not have the time for.
 func (v *view) readInstances(ctx context.Context, names []string, size func(string) int) map[string]outcome[[]pool.Instance] {
 	out := make(map[string]outcome[[]pool.Instance], len(names))
+	if len(names) == 0 {
+		return out
+	}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for _, part := range parts(names, size) {

@@ -31,6 +31,12 @@ const (
 	// in its body would leave the identity waiting for it for good.
 	requestTimeout = batchDeadline
 
+	// refusalTime is how long one refusal, of throttling, permission or credentials, answers for all pools of a view. It
+	// is a third of the default refresh.changingSeconds, so a pool hardly notices, and a thousand refused pools make a call
+	// in five seconds and not seventy a second, which would hold the account's bucket empty: EC2 refills it with
+	// 20 a second, for everybody in the account.
+	refusalTime = 5 * time.Second
+
 	// maxAge is the oldest answer that is given, whatever the caller accepts: the default of refresh.stableSeconds. A
 	// longer refresh asks seldom enough not to need a cache.
 	maxAge = time.Minute
@@ -79,9 +85,6 @@ const (
 
 // Bounds on what is believed.
 const (
-	// assumedMembers is how large a group is taken to be whose members are not known, when instance reads are planned.
-	assumedMembers = 10
-
 	// maxPages ends a pagination that does not end. The largest answer that is expected is one group of several
 	// thousand members, or every image of a large publisher.
 	maxPages = 50

@@ -15,6 +15,7 @@ const resultOK = "OK"
 // metrics of the reads. No label names a pool, a region or an identity: a fleet would make thousands of series.
 type metrics struct {
 	calls   *prometheus.CounterVec
+	spares  *prometheus.CounterVec
 	seconds *prometheus.HistogramVec
 	lookups *prometheus.CounterVec
 	keys    *prometheus.HistogramVec
@@ -30,6 +31,10 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		calls: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "machinepool_aws_calls_total",
 			Help: "Calls to AWS by operation and result: OK, or why it failed. The SDK's retries of a call are not counted apart.",
+		}, []string{"operation", "result"}),
+		spares: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "machinepool_aws_calls_spared_total",
+			Help: "Calls that were not made, by operation and the refusal a moment before that answered them.",
 		}, []string{"operation", "result"}),
 		seconds: f.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "machinepool_aws_call_seconds",
@@ -65,6 +70,10 @@ func newMetrics(r prometheus.Registerer) *metrics {
 func (m *metrics) called(op, result string, took time.Duration) {
 	m.calls.WithLabelValues(op, result).Inc()
 	m.seconds.WithLabelValues(op).Observe(took.Seconds())
+}
+
+func (m *metrics) spared(op, result string) {
+	m.spares.WithLabelValues(op, result).Inc()
 }
 
 // observer of the loader of one kind of read.

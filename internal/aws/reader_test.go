@@ -16,6 +16,8 @@ import (
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
@@ -154,17 +156,17 @@ func TestRead(t *testing.T) {
 			calls:  map[string]int{opGroups: 1, opInstances: 1, opRefreshes: 1},
 		},
 		"NoRefresh": {
-			reason: "That a group was never refreshed is an answer.",
+			reason: "That a group was never refreshed is an answer. The instances of a group that could not be read are not asked for.",
 			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", GroupName: "other", Refresh: true},
 			mod: func(f *fakeAWS) {
 				f.fail = failing(opGroups, denied)
 			},
 			want: pool.Reading{
 				Group:     unknown[*pool.Group](pool.ReadAccessDenied, "autoscaling:DescribeAutoScalingGroups was denied: allow it to the role (docs/aws-access.md)"),
-				Instances: known([]pool.Instance{{ID: "i-9", Zone: "us-east-1a", State: "running"}}),
+				Instances: unknown[[]pool.Instance](pool.ReadAccessDenied, "autoscaling:DescribeAutoScalingGroups was denied: allow it to the role (docs/aws-access.md)"),
 				Refresh:   known[*pool.Refresh](nil),
 			},
-			calls: map[string]int{opGroups: 1, opInstances: 1, opRefreshes: 1},
+			calls: map[string]int{opGroups: 1, opRefreshes: 1},
 		},
 		"RefreshOfAGroupThatIsNotKnown": {
 			reason: "A refused question is only an answer when the group is known to be gone.",
@@ -172,10 +174,10 @@ func TestRead(t *testing.T) {
 			mod:    func(f *fakeAWS) { f.fail = failing(opGroups, apiError("Throttling", "Rate exceeded")) },
 			want: pool.Reading{
 				Group:     unknown[*pool.Group](pool.ReadThrottled, "autoscaling:DescribeAutoScalingGroups was throttled: the account makes too many calls in this region"),
-				Instances: known[[]pool.Instance](nil),
+				Instances: unknown[[]pool.Instance](pool.ReadThrottled, "autoscaling:DescribeAutoScalingGroups was throttled: the account makes too many calls in this region"),
 				Refresh:   unknown[*pool.Refresh](pool.ReadFailed, "autoscaling:DescribeInstanceRefreshes failed with ValidationError"),
 			},
-			calls: map[string]int{opGroups: 1, opInstances: 1, opRefreshes: 1},
+			calls: map[string]int{opGroups: 1, opRefreshes: 1},
 		},
 		"InstancesDenied": {
 			reason: "A part that fails does not take the others with it.",
@@ -273,7 +275,7 @@ func TestRead(t *testing.T) {
 			mod:    func(f *fakeAWS) { f.takes = time.Hour },
 			want: pool.Reading{
 				Group:     unknown[*pool.Group](pool.ReadTimedOut, "autoscaling:DescribeAutoScalingGroups did not answer in time"),
-				Instances: unknown[[]pool.Instance](pool.ReadTimedOut, "ec2:DescribeInstances did not answer in time"),
+				Instances: unknown[[]pool.Instance](pool.ReadTimedOut, "autoscaling:DescribeAutoScalingGroups did not answer in time"),
 				Image:     unknown[*pool.Image](pool.ReadTimedOut, "ec2:DescribeImages did not answer in time"),
 				Refresh:   unknown[*pool.Refresh](pool.ReadTimedOut, "autoscaling:DescribeInstanceRefreshes did not answer in time"),
 			},
@@ -450,6 +452,106 @@ func TestReadFailureIsNotKept(t *testing.T) {
 		f.fail = nil
 		if diff := cmp.Diff(pool.Reading{Group: known(wantDemoGroup()), Instances: known(wantDemoInstances())}, r.Read(context.Background(), q), anyTime()); diff != "" {
 			t.Errorf("after the failure: -want, +got:\n%s", diff)
+		}
+	})
+}
+
+// Where AWS refuses, a thousand pools that come one after another must not be what keeps it refusing: it is asked by those
+// that were under way, and then once in a while.
+func TestReadRefused(t *testing.T) {
+	const pools, period = 1000, 15 * time.Second
+
+	cases := map[string]struct {
+		reason string
+		code   string
+		op     string
+		want   pool.ReadReason
+		// spared are the operations that must not be asked at all.
+		spared string
+	}{
+		"GroupsThrottled":    {reason: "Without its group a pool's instances are not asked for.", code: "Throttling", op: opGroups, want: pool.ReadThrottled, spared: opInstances},
+		"GroupsDenied":       {reason: "A role without the policy.", code: "AccessDenied", op: opGroups, want: pool.ReadAccessDenied, spared: opInstances},
+		"CredentialsRefused": {reason: "Credentials that were deleted.", code: "InvalidClientTokenId", op: opGroups, want: pool.ReadCredentialsInvalid, spared: opInstances},
+		"InstancesThrottled": {reason: "EC2's bucket is another than Auto Scaling's.", code: "RequestLimitExceeded", op: opInstances, want: pool.ReadThrottled},
+		"InstancesDenied":    {reason: "Half a policy.", code: "UnauthorizedOperation", op: opInstances, want: pool.ReadAccessDenied},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := fakeFleet(pools, 1)
+				f.takes = 30 * time.Millisecond
+				f.fail = failing(tc.op, apiError(tc.code, "no"))
+				registry := prometheus.NewPedanticRegistry()
+				r := newFakeReader(t, f, WithRegisterer(registry))
+				var wg sync.WaitGroup
+				for p := range pools {
+					wg.Go(func() {
+						time.Sleep(time.Duration(p) * period / pools)
+						q := query(fleetPool(p))
+						q.MaxAge = period / 2
+						got := r.Read(context.Background(), q)
+						if got.Instances.Err == nil || got.Instances.Err.Reason != tc.want {
+							t.Errorf("\n%s\n%s: want %s, got %+v", tc.reason, q.GroupName, tc.want, got.Instances.Err)
+						}
+					})
+				}
+				wg.Wait()
+
+				// The first of each five seconds, and those that were under way when the first was refused.
+				atMost := int(period/refusalTime) + 2
+				if ops := f.ops(); ops[tc.op] > atMost || ops[tc.op] < 2 || ops[tc.spared] != 0 {
+					t.Errorf("\n%s\nwant at most %d calls that are refused, got %v", tc.reason, atMost, ops)
+				}
+				if n, err := testutil.GatherAndCount(registry, "machinepool_aws_calls_spared_total"); err != nil || n != 1 {
+					t.Errorf("\n%s\nwant the calls that were not made counted, got %d series, %v", tc.reason, n, err)
+				}
+
+				f.fail = nil
+				time.Sleep(refusalTime)
+				if got := r.Read(context.Background(), query(fleetPool(0))); !got.Group.Known() || !got.Instances.Known() {
+					t.Errorf("\n%s\nonce AWS answers again: got %+v, %+v", tc.reason, got.Group.Err, got.Instances.Err)
+				}
+			})
+		})
+	}
+}
+
+// A refusal is the identity's and the operation's: it answers nobody else and nothing else, and a call that finds out
+// whether it still holds is not joined by others.
+func TestReadRefusedAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := demoAWS()
+		f.takes = time.Second
+		f.fail = failing(opImages, apiError("UnauthorizedOperation", "no"))
+		r := newFakeReader(t, f)
+		q := query("demo")
+		q.Image = &pool.ImageQuery{Owner: "1", Name: "ubuntu-*", Architecture: "x86_64"}
+		for range 2 {
+			if got := r.Read(context.Background(), q); !got.Image.Failed() || !got.Group.Known() || !got.Instances.Known() {
+				t.Errorf("want only the image refused, got %+v", got)
+			}
+		}
+		if n := f.ops()[opImages]; n != 1 {
+			t.Errorf("want one call that is refused, got %d", n)
+		}
+		q.Identity = tenant("other")
+		if r.Read(context.Background(), q); f.ops()[opImages] != 2 {
+			t.Errorf("want another identity to ask for itself, got %v", f.ops())
+		}
+
+		q.Identity = podIdentity
+		time.Sleep(refusalTime)
+		var wg sync.WaitGroup
+		for i := range 5 {
+			wg.Go(func() {
+				q := q
+				q.Image = &pool.ImageQuery{Owner: "1", Name: fmt.Sprintf("ubuntu-%d*", i), Architecture: "x86_64"}
+				r.Read(context.Background(), q)
+			})
+		}
+		wg.Wait()
+		if n := f.ops()[opImages]; n != 3 {
+			t.Errorf("want one call to find out, got %d", n-2)
 		}
 	})
 }

@@ -31,7 +31,7 @@ type membership struct {
 func newView(c Clients, region string, log logging.Logger, m *metrics, budget *batch.Budget) *view {
 	v := &view{
 		clients: c,
-		caller:  &caller{region: region, metrics: m, log: log, slots: make(chan struct{}, maxCalls)},
+		caller:  &caller{region: region, metrics: m, log: log, slots: make(chan struct{}, maxCalls), refusals: &refusals{}},
 	}
 	v.memberships = batch.New(batch.Config[string, membership]{
 		Fetch:    v.fetchMemberships,
@@ -75,22 +75,29 @@ func newView(c Clients, region string, log logging.Logger, m *metrics, budget *b
 
 // fetchMemberships reads the groups first: their sizes say how many of them fit into one read of instances, and a member
 // that is launched in between is then seen in the instances, where the other order would miss it.
+// The instances of a group that could not be read are not read: nothing can be made of them alone, and AWS that is in
+// trouble is asked no more than need be.
 func (v *view) fetchMemberships(ctx context.Context, names []string) map[string]batch.Result[membership] {
 	groups := v.readGroups(ctx, names)
-	instances := v.readInstances(ctx, names, func(name string) int {
-		g := groups[name]
-		if g.failure != nil {
-			return assumedMembers
+	known := make([]string, 0, len(names))
+	for _, n := range names {
+		if groups[n].failure == nil {
+			known = append(known, n)
 		}
-		if g.value == nil {
-			return 1
+	}
+	instances := v.readInstances(ctx, known, func(name string) int {
+		if g := groups[name].value; g != nil {
+			return max(1, len(g.Members))
 		}
-		return max(1, len(g.value.Members))
+		return 1
 	})
 
 	out := make(map[string]batch.Result[membership], len(names))
 	for _, n := range names {
 		m := membership{group: groups[n], instances: instances[n]}
+		if m.group.failure != nil {
+			m.instances = outcome[[]pool.Instance]{failure: m.group.failure}
+		}
 		out[n] = batch.Result[membership]{Value: m, Keep: m.group.failure == nil && m.instances.failure == nil}
 	}
 	return out
