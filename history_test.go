@@ -27,6 +27,9 @@ type history struct {
 	// key is the roll key of the spec, and keys counts how often it changed.
 	key  string
 	keys int
+	// zones that the pool recorded when its group was first seen in AWS, and whether every record of them was lost since.
+	recorded                       []string
+	statusLost, annotationsDropped bool
 	// templatesRemoved counts launch templates that were deleted out of band.
 	templatesRemoved int
 }
@@ -131,6 +134,7 @@ func (h *history) reconcile(o simulator.ReconcileOptions) {
 	}
 	h.deletesNothingInUse(r, needed)
 	h.keepsName(r)
+	h.keepsZones(r)
 	h.sendsPayload(r)
 	if !o.StaleXR && r.Err == nil {
 		// A composite that is one step old has a list that is one step old, and where the reading fails as well that one
@@ -341,6 +345,7 @@ func (h *history) loseMemory() {
 		if !unseen || h.isNamed(mr) {
 			h.Mark()
 			h.LoseStatus()
+			h.statusLost = true
 		}
 		return
 	}
@@ -349,6 +354,7 @@ func (h *history) loseMemory() {
 	}
 	h.Mark()
 	h.DropAnnotations()
+	h.annotationsDropped = true
 	h.Provider.Heal()
 	if !h.Provider.Remembers(mr) {
 		h.sendName()

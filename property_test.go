@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"math/rand"
 	"slices"
 	"strings"
@@ -124,6 +125,21 @@ func (h *history) keepsName(r simulator.Reconcile) {
 	}
 }
 
+// keepsZones that the pool recorded, unless both of its records were lost. It is part of property 2.
+func (h *history) keepsZones(r simulator.Reconcile) {
+	observed := r.Request.GetObserved().GetResources()[resourceGroup].GetResource().AsMap()
+	if r.Err != nil || simulator.Text(observed, "status", "atProvider", "arn") == "" {
+		return
+	}
+	now := simulator.Texts(h.XR, "status", "inheritedFailureDomains")
+	if h.recorded == nil && len(now) > 0 {
+		h.recorded = now
+	}
+	if forgotten := h.statusLost && h.annotationsDropped; !forgotten && len(now) > 0 && !slices.Equal(h.recorded, now) {
+		h.failsf(poolConverges, "the pool inherits zones %v and did %v", now, h.recorded)
+	}
+}
+
 // sendsPayload is property 4 within a run: what the Secret holds is what the object is to hold.
 func (h *history) sendsPayload(r simulator.Reconcile) {
 	secret := h.Objects[simulator.ObjectKey("Secret", exportsNamespace, poolName)]
@@ -190,6 +206,12 @@ func (h *history) converges() {
 	}
 	h.zonesOf = "abc"
 	h.publish(h.exports())
+	if rapid.IntRange(0, 3).Draw(h.rt, "denied") == 0 {
+		// One fault stays: the provider may not start a refresh, and has to.
+		h.AWS.FailNext(simulator.StartInstanceRefresh, math.MaxInt)
+		h.set(pick(h, "trigger", "", "b", "c"), "rollout", "trigger")
+		h.countKey()
+	}
 	h.rests()
 
 	g := h.group()
@@ -197,6 +219,7 @@ func (h *history) converges() {
 		h.failsf(poolConverges, "there is no group; conditions: %v", simulator.Field(h.XR, "status", "conditions"))
 	}
 	h.stallsForAReason(g)
+	h.AWS.Heal()
 	skipped := false
 	for _, m := range g.Live() {
 		skipped = skipped || m.IsSkipped()
@@ -377,6 +400,15 @@ func (h *history) isWhole() {
 	}
 	if c := h.condition("Ready"); c.Status != "True" {
 		h.failsf(poolConverges, "not ready: %v", simulator.Field(h.XR, "status", "conditions"))
+	}
+	if chosen := simulator.Texts(h.XR, "spec", "failureDomains"); len(chosen) == 0 {
+		zones := []string{}
+		for _, s := range g.Subnets {
+			zones = append(zones, h.AWS.Zones[s])
+		}
+		if inherited := simulator.Texts(h.XR, "status", "inheritedFailureDomains"); !slices.Equal(zones, inherited) {
+			h.failsf(poolConverges, "the group spans %v, the pool inherits %v", zones, inherited)
+		}
 	}
 	if replicas, _ := simulator.Number(h.XR, "spec", "replicas"); simulator.Field(h.XR, "spec", "autoscaling") == nil && g.Desired != replicas {
 		h.failsf(poolConverges, "desired capacity is %d, the spec has %d replicas", g.Desired, replicas)
