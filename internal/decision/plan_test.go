@@ -301,6 +301,13 @@ func TestTemplates(t *testing.T) {
 			args:   newPool(),
 			want:   want{templates: []seen{{Resource: currentTemplate, Name: groupNameInAWS + "-" + currentKey, ImageID: pinnedImage}}},
 		},
+		"GroupNotSeen": {
+			reason: "A view that lacks the group, which the status names, says nothing of which templates it uses.",
+			args: steadyPool(newerTemplateExists, func(o *pool.Observation) {
+				o.Managed.Group, o.Composite.Status.AutoscalingGroupName = nil, groupNameInAWS
+			}),
+			want: want{templates: []seen{held, created}, group: "lt-newer"},
+		},
 		"IDIsSent": {
 			reason: "The id is sent from the first run that sees one, which the provider itself does not persist.",
 			args: steadyPool(func(o *pool.Observation) {

@@ -227,6 +227,14 @@ func TestOf(t *testing.T) {
 			},
 			want: want{phase: PhaseIdle, current: newName, group: "lt-new", keep: []string{"launch-template-m1d00000"}, outdated: new(0)},
 		},
+		"LeftBehind": {
+			reason: "A template stays for a member that a finished refresh passed over.",
+			args: Inputs{
+				Templates: []Template{oldTemplate, newTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("Successful", Member{ID: "i-0", TemplateID: "lt-new"}, Member{ID: "i-1", TemplateID: "lt-old", Skipped: true}),
+			},
+			want: want{phase: PhaseStalled, current: newName, group: "lt-new", keep: []string{oldName}, outdated: new(1)},
+		},
 		"Reverted": {
 			reason: "A key that is taken back while the group is on the other's template goes back to its own.",
 			args:   Inputs{RollKey: oldKey, Templates: []Template{oldTemplate, newTemplate}, Group: onNew},
