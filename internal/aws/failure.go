@@ -52,6 +52,7 @@ const (
 	meansBadCredentials
 	meansSkewed
 	meansBadInput
+	meansServerError
 )
 
 // meaningOf an error code. EC2, Auto Scaling and STS spell the same thing differently.
@@ -77,6 +78,8 @@ func meaningOf(code string) meaning {
 	case "ValidationError", "ValidationException", "InvalidParameterValue", "InvalidParameter", "InvalidParameterCombination",
 		"InvalidFilter", "FilterLimitExceeded":
 		return meansBadInput
+	case "InternalError", "InternalFailure", "InternalServerError", "InternalServiceError", "ServiceUnavailable", "Unavailable":
+		return meansServerError
 	default:
 		return meansOther
 	}
@@ -113,6 +116,8 @@ func classifyCode(op string, err error, api smithy.APIError) *failure {
 		return failed(pool.ReadAccessDenied, "%s was denied: the role must exist, trust who assumes it and expect the external id (%s)", op, guide)
 	case m == meansDenied:
 		return failed(pool.ReadAccessDenied, "%s was denied: allow it to the role (%s)", op, guide)
+	case m == meansServerError, m == meansOther && statusOf(err) >= http.StatusInternalServerError:
+		return serverError(op)
 	default:
 		f := failed(pool.ReadFailed, "%s failed with %s", op, code)
 		f.badInput = m == meansBadInput
@@ -122,26 +127,38 @@ func classifyCode(op string, err error, api smithy.APIError) *failure {
 
 // classifyTransport goes by how far the call got, where AWS gave no reason.
 func classifyTransport(op string, err error) *failure {
-	status := 0
-	if response, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
-		status = response.HTTPStatusCode()
-	}
+	status := statusOf(err)
+	signingIn := errors.As(err, new(*credentialsError))
 	switch {
+	case signingIn && late(err):
+		// Before the next one: what was slow is not the operation that needed the credentials. The same words for every way of
+		// signing in, since which of its requests ran out of time differs from run to run.
+		return failed(pool.ReadTimedOut, "signing in to AWS did not finish in time: check the ServiceAccount's role and token, and that the function's pod reaches what it signs in at (%s)", guide)
 	case late(err):
 		return timedOut(op)
 	case errors.Is(err, errNotWhole), errors.Is(err, io.ErrUnexpectedEOF):
 		return partial(op)
 	case status == http.StatusTooManyRequests:
 		return throttled(op)
+	case status >= http.StatusInternalServerError:
+		return serverError(op)
 	case status >= http.StatusMultipleChoices:
 		return failed(pool.ReadFailed, "%s failed with HTTP status %d", op, status)
 	case errors.As(err, new(*smithy.DeserializationError)):
 		return partial(op)
-	case errors.As(err, new(*credentialsError)):
+	case signingIn:
 		return failed(pool.ReadCredentialsInvalid, "no credentials could be had for %s: check the identity of the function (%s)", op, guide)
 	default:
 		return failed(pool.ReadFailed, "%s could not be reached: check the region, the endpoint settings and the network (%s)", op, guide)
 	}
+}
+
+// statusOf is the HTTP status of the response, 0 when there was none.
+func statusOf(err error) int {
+	if response, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
+		return response.HTTPStatusCode()
+	}
+	return 0
 }
 
 func late(err error) bool {
@@ -195,6 +212,12 @@ func timedOut(op string) *failure {
 
 func throttled(op string) *failure {
 	return failed(pool.ReadThrottled, "%s was throttled: the account makes too many calls in this region", op)
+}
+
+// serverError names neither the code nor the status: AWS in trouble answers with one and then another, and each would be
+// a change of the status.
+func serverError(op string) *failure {
+	return failed(pool.ReadFailed, "%s failed with a server error, of AWS or of a proxy on the way", op)
 }
 
 func partial(op string) *failure {

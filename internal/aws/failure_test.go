@@ -69,7 +69,39 @@ func TestClassify(t *testing.T) {
 		"Status": {
 			reason: "No code, but a status.",
 			args:   status(http.StatusServiceUnavailable),
-			want:   &pool.ReadError{Reason: pool.ReadFailed, Message: "ec2:DescribeInstances failed with HTTP status 503"},
+			want:   &pool.ReadError{Reason: pool.ReadFailed, Message: "ec2:DescribeInstances failed with a server error, of AWS or of a proxy on the way"},
+		},
+		"StatusAndCode": {
+			reason: "The same, whatever AWS calls it.",
+			args:   errors.Join(status(http.StatusServiceUnavailable), apiError("Server.Overloaded", "canary")),
+			want:   &pool.ReadError{Reason: pool.ReadFailed, Message: "ec2:DescribeInstances failed with a server error, of AWS or of a proxy on the way"},
+		},
+		"Code": {
+			reason: "And without a status.",
+			args:   apiError("Unavailable", "canary"),
+			want:   &pool.ReadError{Reason: pool.ReadFailed, Message: "ec2:DescribeInstances failed with a server error, of AWS or of a proxy on the way"},
+		},
+		"OtherStatus": {
+			reason: "What is nobody's trouble is named.",
+			args:   status(http.StatusNotFound),
+			want:   &pool.ReadError{Reason: pool.ReadFailed, Message: "ec2:DescribeInstances failed with HTTP status 404"},
+		},
+		"SigningInLate": {
+			reason: "The batch ended while credentials were fetched: it is not EC2 that is slow.",
+			args:   &smithy.OperationError{ServiceID: "EC2", OperationName: "DescribeInstances", Err: &credentialsError{err: &awssdk.RequestCanceledError{Err: context.DeadlineExceeded}}},
+			want:   &pool.ReadError{Reason: pool.ReadTimedOut, Message: "signing in to AWS did not finish in time: check the ServiceAccount's role and token, and that the function's pod reaches what it signs in at (docs/aws-access.md)"},
+		},
+		"STSLate": {
+			reason: "The same words where STS itself ran out of time, and not the batch.",
+			args: &smithy.OperationError{ServiceID: "EC2", OperationName: "DescribeInstances", Err: &credentialsError{
+				err: &smithy.OperationError{ServiceID: "STS", OperationName: "AssumeRole", Err: &net.OpError{Op: "read", Err: &net.DNSError{IsTimeout: true}}},
+			}},
+			want: &pool.ReadError{Reason: pool.ReadTimedOut, Message: "signing in to AWS did not finish in time: check the ServiceAccount's role and token, and that the function's pod reaches what it signs in at (docs/aws-access.md)"},
+		},
+		"NoCredentials": {
+			reason: "There are none, and that was said in time.",
+			args:   &smithy.OperationError{ServiceID: "EC2", OperationName: "DescribeInstances", Err: &credentialsError{err: errors.New("no EC2 IMDS role found")}},
+			want:   &pool.ReadError{Reason: pool.ReadCredentialsInvalid, Message: "no credentials could be had for ec2:DescribeInstances: check the identity of the function (docs/aws-access.md)"},
 		},
 		"Undecodable": {
 			reason: "A response that is not what it should be.",

@@ -446,7 +446,7 @@ func TestReadFailureIsNotKept(t *testing.T) {
 		r := newFakeReader(t, f)
 		q := query("demo")
 		q.MaxAge = time.Minute
-		if got := r.Read(context.Background(), q); got.Instances.Err == nil || got.Instances.Err.Message != "ec2:DescribeInstances failed with InternalError" {
+		if got := r.Read(context.Background(), q); got.Instances.Err == nil || got.Instances.Err.Message != "ec2:DescribeInstances failed with a server error, of AWS or of a proxy on the way" {
 			t.Errorf("want a failure, got %+v", got.Instances)
 		}
 		f.fail = nil

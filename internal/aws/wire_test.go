@@ -399,15 +399,15 @@ func TestWire(t *testing.T) {
 			want:      instancesFail(pool.ReadCredentialsInvalid, "ec2:DescribeInstances refused the credentials with AuthFailure: renew them (docs/aws-access.md)"),
 		},
 		"InternalError": {
-			reason:    "AWS's own trouble is tried again, and named.",
+			reason:    "AWS's own trouble is tried again.",
 			instances: []wireAnswer{ec2Error(500, "InternalError", "An internal error has occurred")},
-			want:      instancesFail(pool.ReadFailed, "ec2:DescribeInstances failed with InternalError"),
+			want:      instancesFail(pool.ReadFailed, "ec2:DescribeInstances failed with a server error, of AWS or of a proxy on the way"),
 			attempts:  map[string]int{"DescribeAutoScalingGroups": 1, "DescribeInstances": 3},
 		},
 		"BadGateway": {
-			reason:    "A proxy's trouble has no code.",
+			reason:    "A proxy's trouble has no code. One message for all of them: which one it is changes from read to read.",
 			instances: []wireAnswer{{status: 502, body: "<html>canary</html>"}},
-			want:      instancesFail(pool.ReadFailed, "ec2:DescribeInstances failed with HTTP status 502"),
+			want:      instancesFail(pool.ReadFailed, "ec2:DescribeInstances failed with a server error, of AWS or of a proxy on the way"),
 		},
 		"TruncatedOnce": {
 			reason:    "A response that was cut is asked for again.",
