@@ -32,9 +32,11 @@ quietly() {
 
 install_tools() {
 	missing=''
-	for tool in debootstrap:debootstrap unshare:util-linux ip:iproute2 flock:util-linux; do
+	for tool in debootstrap:debootstrap unshare:util-linux ip:iproute2 flock:util-linux gpgv:gpgv; do
 		command -v "${tool%%:*}" >/dev/null || missing="$missing ${tool##*:}"
 	done
+	# The keys that debootstrap checks Debian with: without them (on Ubuntu, for one) it checks nothing.
+	[ -e /usr/share/keyrings/debian-archive-keyring.gpg ] || missing="$missing debian-archive-keyring"
 	[ -n "$missing" ] || return 0
 	say "installs$missing"
 	quietly apt-get update -q
@@ -46,13 +48,16 @@ install_tools() {
 make_image() {
 	[ ! -d "$image" ] || return 0
 	say "makes a Debian $suite chroot in $image"
-	rm -rf "$cache/debian-$suite"-*
-	quietly debootstrap --variant=minbase "$suite" "$image.partial" ${mirror:+"$mirror"}
-	# shellcheck disable=SC2086 # A list of packages.
-	quietly chroot "$image.partial" env DEBIAN_FRONTEND=noninteractive \
-		apt-get install -y -q --no-install-recommends $packages
-	quietly chroot "$image.partial" apt-get clean
-	rm -rf "$image.partial"/var/lib/apt/lists/*
+	rm -rf --one-file-system "$cache/debian-$suite"-*
+	# In a mount namespace: what debootstrap mounts in the chroot goes with it, even if it is killed.
+	# shellcheck disable=SC2016 # Expanded by the shell in the namespace.
+	quietly unshare --mount sh -euc '
+		image=$1 suite=$2 packages=$3 mirror=$4
+		debootstrap --variant=minbase "$suite" "$image" ${mirror:+"$mirror"}
+		chroot "$image" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $packages
+		chroot "$image" apt-get clean
+	' sh "$image.partial" "$suite" "$packages" "$mirror" 9>&-
+	rm -rf --one-file-system "$image.partial"/var/lib/apt/lists/*
 	mv "$image.partial" "$image"
 }
 
@@ -60,10 +65,13 @@ mkdir -p "$cache"
 image=$cache/debian-$suite-$(printf '%s' "$packages" | cksum | cut -d ' ' -f 1)
 install_tools
 exec 9>"$cache/lock"
-flock 9 # two runs at once would make the chroot twice
+flock -n 9 || { # two runs at once would make the chroot twice, and share a log
+	say 'waits for another run, which holds the lock'
+	flock 9
+}
 make_image
 
-(cd "$root" && go test -c -tags boot -o "$cache/boot.test" ./test/boot)
+(cd "$root" && go test -c -tags boot -o "$cache/boot.test" ./test/boot 9>&-)
 
 # The network: instance metadata at its real addresses, and a link that default routes can point to, with nobody at its
 # other end. Names resolve by each chroot's /etc/hosts.
@@ -88,16 +96,27 @@ mkdir -p "$cache/work"
 log=$cache/test.log
 say "logs to $log"
 MACHINEPOOL_BOOT_IMAGE=$image MACHINEPOOL_BOOT_WORK=$cache/work \
-	unshare --net --mount --uts --ipc --pid --fork --kill-child --mount-proc \
-	sh -c "$in_namespaces" sh "$cache/boot.test" -test.v -test.timeout 20m "$@" >"$log" 2>&1 &
-tests=$!
+	setpriv --pdeathsig KILL unshare --net --mount --uts --ipc --pid --fork --kill-child --mount-proc \
+	sh -c "$in_namespaces" sh "$cache/boot.test" -test.v -test.timeout 20m "$@" >"$log" 2>&1 9>&- &
+tests=$! # which end with us, and do not keep the lock
 trap 'kill -KILL "$tests" 2>/dev/null || true' EXIT # and with it all that is in the namespaces
 trap 'exit 1' HUP INT TERM
-tail -n +1 -f --pid="$tests" "$log" | grep --line-buffered -E '^ *(--- (PASS|FAIL|SKIP)|panic:|[a-z_]+_test\.go:[0-9]+:)' &
+tail -n +1 -f --pid="$tests" "$log" 9>&- | grep --line-buffered -E '^ *(--- (PASS|FAIL|SKIP)|panic:|[a-z_]+_test\.go:[0-9]+:)' 9>&- &
 shown=$!
 status=0
 wait "$tests" || status=$?
 wait "$shown" || true # nothing to show is no failure
+
+# All that the failed tests said, or how a run ended that broke off.
+if [ "$status" != 0 ]; then
+	awk '
+		/^=== / { name = $3; next }
+		/^ *--- FAIL/ { failed = 1; printf "\n%s\n%s", $0, said[$3] }
+		/^ *--- / { next }
+		/^panic:/ { broken = 1 }
+		{ said[name] = said[name] $0 "\n" }
+		END { exit broken || !failed }' "$log" || tail -n 40 "$log"
+fi
 
 # A run that broke off before any test failed is a failure, too.
 awk -v status="$status" '
