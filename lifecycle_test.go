@@ -741,6 +741,52 @@ func (l *life) roundInRoll() {
 	}
 }
 
+// TestEditsInARoll holds that what is edited while a roll is on, after every number of rounds that it can take, neither
+// starts it over nor breaks it.
+func TestEditsInARoll(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		edit   func(l *life)
+		// members that the pool has in the end.
+		members int
+	}{
+		"Spot":        {reason: "Spot makes a version of the template that the roll is to.", edit: func(l *life) { l.set(true, "spot") }, members: 3},
+		"NodeLabels":  {reason: "So do labels.", edit: func(l *life) { l.set(object{"example.com/tier": "db"}, "nodeLabels") }, members: 3},
+		"ZoneRemoved": {reason: "A zone that is removed updates the group.", edit: func(l *life) { l.zones("a") }, members: 3},
+		"Replicas":    {reason: "So does another size.", edit: func(l *life) { l.set(float64(4), "replicas") }, members: 4},
+		"Autoscaling": {
+			reason: "And autoscaling.", members: 3,
+			edit: func(l *life) {
+				l.set(object{"minReplicas": float64(2), "maxReplicas": float64(5)}, "autoscaling")
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			inEverySetting(t, func(t *testing.T, l *life) {
+				for rounds := range 9 {
+					l := newLife(t, l.setting)
+					l.Quick = true
+					l.settled()
+					l.set("b", "rollout", "trigger")
+					for range rounds {
+						l.roundInRoll()
+					}
+					tc.edit(l)
+					l.settle()
+					g := l.group()
+					if len(g.Refreshes) != 1 || g.Refreshes[0].Status != simulator.RefreshSuccessful {
+						t.Errorf("%s\nafter %d rounds: refreshes %+v, want one that succeeds", tc.reason, rounds, g.Refreshes)
+					}
+					if diff := cmp.Diff(map[string]int{g.TemplateID: tc.members}, g.MemberTemplates()); diff != "" || len(l.AWS.Templates) != 1 || l.phase() != "Idle" {
+						t.Errorf("%s\nafter %d rounds: phase %s, %d templates, members by template -want, +got:\n%s", tc.reason, rounds, l.phase(), len(l.AWS.Templates), diff)
+					}
+				}
+			})
+		})
+	}
+}
+
 // TestOldTemplateOutlivesTheRoll holds the order of a roll, step by step: Crossplane deletes before it applies.
 func TestOldTemplateOutlivesTheRoll(t *testing.T) {
 	inEverySetting(t, func(t *testing.T, l *life) {

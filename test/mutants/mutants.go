@@ -1,0 +1,185 @@
+package main
+
+// A mutant is the function with one mistake in it that someone has made, or could well make. It is an edit of one file:
+// a text that must be there exactly once, and what stands there instead.
+type mutant struct {
+	// name says what the mistake does.
+	name string
+	// property of issue 4 that kills it.
+	property string
+	file     string
+	from, to string
+}
+
+const (
+	deletion    = "1, nothing in use is deleted"
+	convergence = "2, the pool converges"
+	refreshes   = "3, one refresh per roll"
+	rotation    = "4, a rotation reaches S3 and nothing else"
+	stillness   = "5, a converged pool stands still"
+	capacity    = "6, desired capacity and members stay"
+)
+
+const (
+	inMachine = "internal/rollout/machine.go"
+	inPlan    = "internal/decision/plan.go"
+)
+
+var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
+	{
+		name: "drops the old template in the run that moves the group", property: deletion,
+		file: "internal/rollout/keep.go",
+		from: "if !isSwitched(in.Group, p.CurrentID) {",
+		to:   "if p.GroupID != p.CurrentID {",
+	},
+	{
+		name: "drops the old template once the group was told to leave it, and is not seen to have", property: deletion,
+		file: inMachine,
+		from: "g.Sent == currentID && g.Observed == currentID",
+		to:   "g.Sent == currentID",
+	},
+	{
+		name: "drops a template that a member was launched from", property: deletion,
+		file: "internal/rollout/keep.go",
+		from: "return slices.ContainsFunc(in.Reading.Members, func(m Member) bool { return t.ID != \"\" && m.TemplateID == t.ID })",
+		to:   "return slices.ContainsFunc(in.Reading.Members, func(m Member) bool { return t.ID != \"\" && m.TemplateID == t.ID && m.Leaving })",
+	},
+	{
+		name: "goes back to the old template while the provider may be leaving it", property: convergence,
+		file: inMachine,
+		from: "g == nil || id == \"\" || g.Sent == \"\"",
+		to:   "g == nil || id != \"\" || g.Sent == \"\"",
+	},
+	{
+		name: "holds nothing when the exports are gone", property: deletion,
+		file: inPlan,
+		from: "if observed == nil && (!composable || !staged) {",
+		to:   "if !composable || observed == nil && !staged {",
+	},
+	{
+		name: "drops the object when the Secret is gone", property: deletion,
+		file: inPlan,
+		from: "	if observed == nil {\n		return nil\n	}\n	obj.Held",
+		to:   "	if observed == nil || obj.Bucket != \"\" {\n		return nil\n	}\n	obj.Held",
+	},
+	{
+		name: "computes the group's name anew", property: deletion,
+		file: inPlan,
+		from: "if name := cmp.Or(observedGroupName(o), o.Composite.Status.AutoscalingGroupName); name != \"\" {",
+		to:   "if name := cmp.Or(observedGroupName(o), o.Composite.Status.AutoscalingGroupName); name != \"\" && in.exports.value == nil {",
+	},
+	{
+		name: "sends a group another name than it has in AWS", property: deletion,
+		file: inPlan,
+		from: "return cmp.Or(naming.GroupOfARN(g.ARN), g.Name)",
+		to:   "return g.Name",
+	},
+	{
+		name: "sends no external name", property: convergence,
+		file: inPlan,
+		from: "		ExternalName: cmp.Or(observed.ID, observed.ExternalName),\n		Name: ",
+		to:   "		ExternalName: observed.ExternalName,\n		Name: ",
+	},
+	{
+		name: "points the group at the template by name", property: convergence,
+		file: "internal/managed/autoscalinggroup.go",
+		from: "{ID: &g.TemplateID, Version:",
+		to:   "{Name: &g.Name, Version:",
+	},
+	{
+		name: "forgets the record of zones", property: convergence,
+		file: "internal/zones/zones.go",
+		from: "if recorded := parseRecord(in.RecordAnnotated); len(recorded) > 0 {",
+		to:   "if recorded := slices.Sorted(maps.Keys(in.Cluster)); len(recorded) > 0 {",
+	},
+	{
+		name: "takes the name of a template that was let go and may still be there", property: deletion,
+		file: inMachine,
+		from: "	for _, r := range in.Memory.Retired {",
+		to:   "	for _, r := range in.Memory.Retired[:0] {",
+	},
+	{
+		name: "never retries a lost roll", property: convergence,
+		file: inMachine,
+		from: "	if !isLost(in, current) {",
+		to:   "	if !isLost(in, current) || true {",
+	},
+	{
+		name: "waits for a template that cannot be created", property: convergence,
+		file: inMachine,
+		from: "	if current.ID == \"\" && current.Stuck != \"\" {\n		return again",
+		to:   "	if current.ID == \"\" && current.Stuck != \"\" {\n		return false",
+	},
+	{
+		name: "retries without bound", property: refreshes,
+		file: inMachine,
+		from: "again := p.Current.Number%generation < MaxRetries",
+		to:   "again := p.Current.Number%generation < 2*MaxRetries",
+	},
+	{
+		name: "retries on the first reading", property: refreshes,
+		file: inMachine,
+		from: "return again && in.Memory.LostReading != \"\" && in.Memory.LostReading != in.Reading.ID",
+		to:   "return again",
+	},
+	{
+		name: "retries a refresh that failed", property: refreshes,
+		file: inMachine,
+		from: "return r != nil && !IsActive(r.Status) && r.Status != statusSuccessful &&",
+		to:   "return r != nil && r.Status == statusCancelled &&",
+	},
+	{
+		name: "rolls for another instance type", property: refreshes,
+		file: "internal/rollout/key.go",
+		from: "Trigger: s.Rollout.Trigger}",
+		to:   "Trigger: s.Rollout.Trigger + s.InstanceType}",
+	},
+	{
+		name: "puts the payload into the template", property: rotation,
+		file: inPlan,
+		from: "UserData:     in.bootstrap.userData,",
+		to:   "UserData:     in.bootstrap.userData + string(in.bootstrap.payload),",
+	},
+	{
+		name: "holds the object while a roll is on", property: rotation,
+		file: inPlan,
+		from: "if obj.Bucket != \"\" && len(obj.Payload) > 0 {",
+		to:   "if obj.Bucket != \"\" && len(obj.Payload) > 0 && (observed == nil || len(o.Managed.Templates) < 2) {",
+	},
+	{
+		name: "writes the time of the reading into the status", property: stillness,
+		file: "internal/decision/rollmessage.go",
+		from: "return \"the group and every member use launch template \" + p.CurrentID",
+		to:   "return \"the group and every member use launch template \" + p.CurrentID + o.AWS.Group.At.String()",
+	},
+	{
+		name: "tells of a steady pool in every run", property: stillness,
+		file: "internal/decision/event.go",
+		from: "case last.Reason == string(p.Reason):",
+		to:   "case last.Reason != string(p.Reason):",
+	},
+	{
+		name: "includes LateInitialize", property: capacity,
+		file: "internal/managed/managed.go",
+		from: "v1.ManagementActionUpdate, v1.ManagementActionDelete,",
+		to:   "v1.ManagementActionUpdate, v1.ManagementActionDelete, v1.ManagementActionLateInitialize,",
+	},
+	{
+		name: "sends the desired capacity in forProvider", property: capacity,
+		file: "internal/managed/autoscalinggroup.go",
+		from: "			ForProvider:         p,\n",
+		to:   "			ForProvider:         func() autoscaling.AutoscalingGroupParameters { p.DesiredCapacity = new(float64(g.Capacity.Initial)); return p }(),\n",
+	},
+	{
+		name: "trusts a reading that lacks instances", property: capacity,
+		file: "internal/membership/membership.go",
+		from: "if missing == 0 {",
+		to:   "if missing >= 0 {",
+	},
+	{
+		name: "trusts a reading in which nothing is found", property: capacity,
+		file: "internal/membership/membership.go",
+		from: "if r.Group.Value == nil && l",
+		to:   "if r.Group.Value == nil && len(last) > 1000 && l",
+	},
+}
