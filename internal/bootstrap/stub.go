@@ -104,7 +104,20 @@ func checkS3Name(what, name string) error {
 }
 
 //go:embed stub.sh
-var stubScript string
+var stubSource string
+
+// stubScript is the stub without the lines that only say something to its readers: they would take a fifth of the room
+// that is there for node labels.
+func stubScript() string {
+	var b strings.Builder
+	for line := range strings.Lines(stubSource) {
+		text := strings.TrimLeft(line, "\t")
+		if !strings.HasPrefix(text, "#") || strings.HasPrefix(text, "# shellcheck ") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
 
 // boothook is the stub for cloud-init. A boothook runs on every boot, before cloud-init reads cloud.cfg.d for its
 // modules: what it installs there runs in the same boot.
@@ -112,7 +125,7 @@ func boothook(s Stub) string {
 	o := newObject(s.Region, s.Bucket, s.Key)
 	var b strings.Builder
 	// cloud-init cuts the first line off and executes the rest.
-	b.WriteString("#cloud-boothook\n#!/bin/sh\n# Made by function-aws-machinepool; docs/bootstrap.md explains it.\n")
+	b.WriteString("#cloud-boothook\n#!/bin/sh\n# Made by function-aws-machinepool: see its docs/bootstrap.md, and internal/bootstrap/stub.sh for comments.\n")
 	for _, v := range []struct{ name, value string }{
 		{"region", s.Region},
 		{"bucket", s.Bucket},
@@ -124,7 +137,7 @@ func boothook(s Stub) string {
 	} {
 		b.WriteString(v.name + "=" + quote(v.value) + "\n")
 	}
-	b.WriteString("\n" + stubScript)
+	b.WriteString("\n" + stubScript())
 	return b.String()
 }
 

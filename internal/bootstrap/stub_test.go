@@ -264,7 +264,7 @@ func TestStubAssignments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		assignments, _, found := strings.Cut(got, "\n"+stubScript)
+		assignments, _, found := strings.Cut(got, "\n"+stubScript())
 		if !found {
 			t.Fatal("the script does not follow its assignments")
 		}

@@ -216,6 +216,52 @@ func TestBootPayloads(t *testing.T) {
 	}
 }
 
+// TestBootOverruled: of the image's configuration, what comes before ours in the alphabet gives way. What comes after it
+// does not, and that is said.
+func TestBootOverruled(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		file    string
+		text    string
+		times   int
+		warning string
+	}{
+		"Before": {
+			reason: "Names with a dash come before ours.",
+			file:   "99-image.cfg", text: "runcmd:\n- touch /image-ran\n", times: 1,
+		},
+		"AfterOther": {
+			reason: "What ours does not set is no matter.",
+			file:   "99_image.cfg", text: "# runcmd:\nfinal_message: over\nx:\n  runcmd: y\n", times: 1,
+		},
+		"After": {
+			reason: "It replaces the key.",
+			file:   "99_image.cfg", text: "final_message: over\nruncmd :\n- touch /image-ran\n",
+			warning: "warning: /etc/cloud/cloud.cfg.d/99_image.cfg comes after " + configFile + " and overrules its runcmd",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			resetServers(t)
+			s3.put(kubeadmPayload)
+			m := newImage(t)
+			m.write("/etc/cloud/cloud.cfg.d/"+tc.file, tc.text, 0o644)
+			out := m.boot(instanceID, userData(t, demo()))
+			m.checkSecrets(out)
+			if got := strings.Count(m.read("/var/lib/boots/ran"), "joined"); got != tc.times {
+				t.Errorf("%s\nruncmd ran %d times, want %d\n%s", tc.reason, got, tc.times, m.bootLogs())
+			}
+			want := "installed " + object + " as " + configFile
+			if tc.warning != "" {
+				want = tc.warning
+			}
+			if m.last() != want {
+				t.Errorf("%s\nthe last line:\n got %s\nwant %s", tc.reason, m.last(), want)
+			}
+		})
+	}
+}
+
 // TestBootRefused: the boot goes on without what is refused, and says so where people look.
 func TestBootRefused(t *testing.T) {
 	for name, payload := range map[string]string{

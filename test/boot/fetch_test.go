@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -18,6 +19,8 @@ import (
 const (
 	attempts = 30 // as the stub
 	object   = "s3://demo-bootstrap/pool/demo-pool-0"
+
+	otherHost = "demo-bootstrap.s3.eu-west-1.amazonaws.com"
 )
 
 // TestLateObject: what is not there yet, or fails for a while, is tried again.
@@ -37,8 +40,7 @@ func TestLateObject(t *testing.T) {
 			reason: "The AWS CLI's own retries do not cover it.",
 			cli:    true,
 			breaks: until(2, answer(http.StatusNotFound, "NoSuchKey")),
-			line: "attempt 2 of 30: An error occurred (NoSuchKey) when calling the GetObject operation: " +
-				"It says why.",
+			line:   "attempt 2 of 30: An error occurred (NoSuchKey) when calling the GetObject operation",
 		},
 		"DeniedAtFirst": {
 			reason: "A new instance role takes a while to work everywhere.",
@@ -100,12 +102,15 @@ func TestGivingUp(t *testing.T) {
 			reason: "The AWS CLI says the same in its own words.",
 			cli:    true,
 			breaks: answer(http.StatusForbidden, "AccessDenied"),
-			last:   "An error occurred (AccessDenied) when calling the GetObject operation: It says why.",
+			last:   "An error occurred (AccessDenied) when calling the GetObject operation",
 		},
 		"OtherRegion": {
 			reason: "The stub follows no redirect: the exports name the bucket's region.",
-			breaks: answer(http.StatusMovedPermanently, "PermanentRedirect"),
-			last:   "HTTP 301 PermanentRedirect",
+			breaks: func(_ int, w http.ResponseWriter) bool {
+				s3Error(w, http.StatusMovedPermanently, "PermanentRedirect", "<Endpoint>"+otherHost+"</Endpoint>")
+				return true
+			},
+			last: "HTTP 301 PermanentRedirect " + otherHost,
 		},
 		"AlwaysInterrupted": {
 			reason: "Half an object is none, however often it comes.",
@@ -115,7 +120,12 @@ func TestGivingUp(t *testing.T) {
 		"NoRole": {
 			reason:  "An instance without a profile has no credentials.",
 			prepare: func(*machine) { metadata.noRole = true },
-			last:    "no credentials of an instance role from the instance metadata (IMDSv2)",
+			last:    "the instance metadata has no credentials of an instance role",
+		},
+		"NoMetadata": {
+			reason:  "The metadata service may be disabled.",
+			prepare: func(*machine) { metadata.noTokens = 1000 },
+			last:    "the instance metadata (IMDSv2) gives no session token",
 		},
 		"NoSuchHost": {
 			reason:  "Without a route to S3 or DNS there is no answer at all.",
@@ -168,16 +178,6 @@ func TestGivingUp(t *testing.T) {
 
 // TestTools: what the image has decides how the object is fetched.
 func TestTools(t *testing.T) {
-	// A curl before 7.75, as Ubuntu 20.04's and Debian 11's: it does not know --aws-sigv4.
-	const oldCurl = `#!/bin/sh
-for argument do
-	case $argument in
-	--aws-sigv4*) echo "curl: option --aws-sigv4: is unknown" >&2; exit 2 ;;
-	--version) echo "curl 7.68.0 (x86_64-pc-linux-gnu)"; exit 0 ;;
-	esac
-done
-exec /usr/bin/curl "$@"
-`
 	cases := map[string]struct {
 		reason  string
 		prepare func(*machine)
@@ -191,16 +191,6 @@ exec /usr/bin/curl "$@"
 		"Curl": {
 			reason:  "Most images have no AWS CLI.",
 			prepare: func(m *machine) { m.withoutCLI() },
-			with:    "curl",
-		},
-		"OldCurl": {
-			reason:  "The stub signs by itself, so that any curl does.",
-			prepare: func(m *machine) { m.withoutCLI().write("/usr/local/bin/curl", oldCurl, 0o755) },
-			with:    "curl",
-		},
-		"WithoutOpenSSL": {
-			reason:  "It signs with sha256sum, which every image has.",
-			prepare: func(m *machine) { m.withoutCLI().remove("/usr/bin/openssl") },
 			with:    "curl",
 		},
 		"BrokenCLI": {
@@ -474,6 +464,359 @@ func TestKilled(t *testing.T) {
 		t.Errorf("the next boot: status %d\n%s", r.code, r.out)
 	}
 	m.checkInstalled(kubeadmPayload)
+}
+
+// TestTerminated: a stub that is told to end while it downloads does, and leaves nothing.
+func TestTerminated(t *testing.T) {
+	resetServers(t)
+	s3.put(kubeadmPayload)
+	started := make(chan struct{})
+	s3.breakWith(stall(t, started))
+	m := newMachine(t).withoutCLI()
+	m.install(demo())
+	cmd := m.command(context.Background(), hookFile)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-started:
+	case <-time.After(time.Minute):
+		t.Error("the download did not start")
+	}
+	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM); err != nil { // The group, as systemd does.
+		t.Error(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 1 {
+		t.Errorf("status %d, want 1", code)
+	}
+	if got := m.leftovers(); len(got) > 0 {
+		t.Errorf("cloud.cfg.d holds %v", got)
+	}
+}
+
+// stall is a way to break S3: it sends the start of an object, and then nothing until the test ends.
+func stall(t *testing.T, started chan<- struct{}) func(int, http.ResponseWriter) bool {
+	t.Helper()
+	stop := make(chan struct{})
+	t.Cleanup(func() { close(stop) })
+	var once sync.Once
+	return func(_ int, w http.ResponseWriter) bool {
+		w.Header().Set("Content-Length", "100000")
+		_, _ = w.Write([]byte("#cloud-config\n"))
+		_ = http.NewResponseController(w).Flush()
+		once.Do(func() { close(started) })
+		<-stop
+		return true
+	}
+}
+
+// blackhole makes an address swallow all that is sent to it.
+func blackhole(t *testing.T, address string) {
+	t.Helper()
+	ip(t, []string{"neigh", "del", address, "dev", "ens5"},
+		"neigh", "replace", address, "lladdr", "02:00:00:00:00:77", "nud", "permanent", "dev", "ens5")
+}
+
+// TestBounds: whatever does not answer, an attempt ends, says why, and so do all attempts together.
+func TestBounds(t *testing.T) {
+	noRoute := func(m *machine) {
+		blackhole(m.t, "192.0.2.77")
+		m.resolve("192.0.2.77", demoHost)
+	}
+	stalled := func(m *machine) { s3.breakWith(stall(m.t, make(chan struct{}))) }
+	cases := map[string]struct {
+		reason   string
+		cli      bool
+		prepare  func(*machine)
+		edits    []string // before and after, in turn
+		min, max time.Duration
+		last     string
+	}{
+		"NoRoute": {
+			reason: "Nothing between here and S3 answers.", prepare: noRoute,
+			edits: []string{"attempts=30", "attempts=1"}, min: 10 * time.Second, max: 45 * time.Second,
+			last: "curl: (28) ",
+		},
+		"NoRouteCLI": {
+			reason: "It does not try again by itself, and gives up as soon.", cli: true, prepare: noRoute,
+			edits: []string{"attempts=30", "attempts=1"}, min: 10 * time.Second, max: 45 * time.Second,
+			last: `Connect timeout on endpoint URL: "https://` + demoHost,
+		},
+		"Deadline": {
+			reason: "Attempts that take long are fewer.", prepare: noRoute,
+			edits: []string{"deadline=900", "deadline=12", "--connect-timeout 10", "--connect-timeout 4"},
+			min:   12 * time.Second, max: 45 * time.Second, last: "curl: (28) ",
+		},
+		"DeadlineCLI": {
+			reason: "So they are with the AWS CLI.", cli: true, prepare: noRoute,
+			edits: []string{"deadline=900", "deadline=8", "--cli-connect-timeout 10", "--cli-connect-timeout 4"},
+			min:   8 * time.Second, max: 45 * time.Second, last: "Connect timeout on endpoint URL: ",
+		},
+		"Stalled": {
+			reason: "It starts to answer and stops.", prepare: stalled,
+			edits: []string{"attempts=30", "attempts=1", "--max-time 180", "--max-time 3"},
+			min:   3 * time.Second, max: 60 * time.Second, last: "curl: (28) ",
+		},
+		"StalledCLI": {
+			reason: "The AWS CLI waits for bytes no longer than it is told.", cli: true, prepare: stalled,
+			edits: []string{"attempts=30", "attempts=1", "--cli-read-timeout 60", "--cli-read-timeout 3"},
+			min:   3 * time.Second, max: 40 * time.Second, last: "Read timeout on endpoint URL: ",
+		},
+		"StuckCLI": {
+			reason: "It is ended, and gives no reason.", cli: true, prepare: stalled,
+			edits: []string{"attempts=30", "attempts=1", "timeout 180", "timeout 6"},
+			min:   6 * time.Second, max: 40 * time.Second, last: "no answer in 180 s",
+		},
+		"NoRouteToMetadata": {
+			reason: "Two addresses of the metadata do not answer.",
+			prepare: func(m *machine) {
+				blackhole(m.t, "192.0.2.1")
+				blackhole(m.t, "2001:db8::1")
+				for _, address := range []string{"169.254.169.254/32", "fd00:ec2::254/128"} {
+					ip(m.t, []string{"address", "add", address, "dev", "lo"}, "address", "del", address, "dev", "lo")
+				}
+			},
+			edits: []string{"attempts=30", "attempts=1"}, min: 6 * time.Second, max: 15 * time.Second,
+			last: "the instance metadata (IMDSv2) gives no session token",
+		},
+		"StuckMetadata": {
+			reason:  "The metadata service takes the request and does not answer.",
+			prepare: func(*machine) { metadata.delay = 10 * time.Second },
+			edits:   []string{"attempts=30", "attempts=1", "--max-time 10", "--max-time 2"},
+			min:     4 * time.Second, max: 15 * time.Second,
+			last: "the instance metadata (IMDSv2) gives no session token",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			resetServers(t)
+			s3.put(kubeadmPayload)
+			m := newMachine(t)
+			if !tc.cli {
+				m.withoutCLI()
+			}
+			tc.prepare(m)
+			m.install(demo())
+			for i := 0; i < len(tc.edits); i += 2 {
+				m.edit(tc.edits[i], tc.edits[i+1])
+			}
+			start := time.Now()
+			r := m.run(hookFile)
+			if took := time.Since(start); took < tc.min || took > tc.max {
+				t.Errorf("%s\ntook %v, want from %v to %v", tc.reason, took, tc.min, tc.max)
+			}
+			if want := "failed: gave up on " + object + ": " + tc.last; !strings.HasPrefix(m.last(), want) {
+				t.Errorf("%s\nthe last line:\n got %s\nwant %s", tc.reason, m.last(), want)
+			}
+			m.checkNothing(r, m.last())
+			m.checkSecrets(r.out)
+		})
+	}
+}
+
+// TestSlowMetadata: the AWS CLI's own patience with the metadata, a second and one attempt, is too little.
+func TestSlowMetadata(t *testing.T) {
+	for name, prepare := range map[string]func(){
+		"Slow":      func() { metadata.delay = 2 * time.Second },
+		"Throttled": func() { metadata.noTokens = 2 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			resetServers(t)
+			s3.put(kubeadmPayload)
+			prepare()
+			m := newMachine(t)
+			m.install(demo())
+			m.edit("attempts=30", "attempts=1")
+			if r := m.run(hookFile); r.code != 0 {
+				t.Errorf("status %d\n%s", r.code, r.out)
+			}
+			m.checkInstalled(kubeadmPayload)
+		})
+	}
+}
+
+// TestCLICredentials: an image's credentials and settings are not the instance role's.
+func TestCLICredentials(t *testing.T) {
+	resetServers(t)
+	s3.put(kubeadmPayload)
+	m := newMachine(t)
+	const credentials = "aws_access_key_id = AKIABAKED\naws_secret_access_key = baked\n"
+	m.write("/root/.aws/credentials", "[default]\n"+credentials+"[other]\n"+credentials, 0o600)
+	m.write("/root/.aws/config", "[default]\n"+credentials+"endpoint_url = http://127.0.0.1:9\n", 0o600)
+	m.write("/root/.boto", "[Credentials]\n"+credentials, 0o600)
+	m.env = append(m.env, "HOME=/root", "AWS_PROFILE=other", "AWS_ACCESS_KEY_ID=AKIABAKED",
+		"AWS_SECRET_ACCESS_KEY=baked", "AWS_SESSION_TOKEN=baked", "AWS_EC2_METADATA_DISABLED=true",
+		"AWS_ENDPOINT_URL=http://127.0.0.1:9", "AWS_DEFAULT_OUTPUT=none")
+	r := m.hook(demo())
+	if r.code != 0 || len(m.lines()) != 3 {
+		t.Errorf("status %d\n%s", r.code, r.out)
+	}
+	m.checkInstalled(kubeadmPayload)
+	if len(s3.refused) > 0 {
+		t.Errorf("S3 refused signatures: %v", s3.refused)
+	}
+}
+
+// TestCLIReasons: of all that the AWS CLI says, the line that says why is told, and not more of it than fits.
+func TestCLIReasons(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		says   string
+		want   string
+	}{
+		"Advice":  {reason: "Advice may follow.", says: "\nAn error occurred (X): because\nYou can fix this.\n\n", want: "An error occurred (X): because"},
+		"Fault":   {reason: "A Python fault ends with its name.", says: "Traceback:\n  raise it\nKeyError: 'x'\n", want: "KeyError: 'x'"},
+		"Other":   {reason: "Without the word, the last line.", says: "first\nUnable to locate credentials\n\n", want: "Unable to locate credentials"},
+		"Silent":  {reason: "There always is a reason.", says: "", want: "no answer in 180 s"},
+		"Endless": {reason: "A log line is no dump.", says: strings.Repeat("0123456789", 100), want: strings.Repeat("0123456789", 30)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			resetServers(t)
+			m := newMachine(t)
+			m.write("/tmp/says", tc.says, 0o644)
+			m.write("/usr/bin/aws", "#!/bin/sh\n[ \"$1\" = --version ] || { cat /tmp/says >&2; exit 1; }\n", 0o755)
+			m.install(demo())
+			m.edit("attempts=30", "attempts=1")
+			r := m.run(hookFile)
+			m.checkNothing(r, "failed: gave up on "+object+": "+tc.want)
+		})
+	}
+}
+
+// TestCLIOtherRegion: the AWS CLI finds a bucket that is in another region than the exports say.
+func TestCLIOtherRegion(t *testing.T) {
+	resetServers(t)
+	s3.put(kubeadmPayload)
+	s3.breakWith(until(1, func(_ int, w http.ResponseWriter) bool {
+		w.Header().Set("X-Amz-Bucket-Region", "eu-west-1")
+		s3Error(w, http.StatusMovedPermanently, "PermanentRedirect", "<Endpoint>"+otherHost+"</Endpoint>")
+		return true
+	}))
+	m := newMachine(t, otherHost)
+	if r := m.hook(demo()); r.code != 0 || len(m.lines()) != 3 {
+		t.Errorf("status %d\n%s", r.code, r.out)
+	}
+	m.checkInstalled(kubeadmPayload)
+	if got := s3.seen(); len(got) != 2 || got[1].host != otherHost {
+		t.Errorf("requests %v, want the last at %s", got, otherHost)
+	}
+}
+
+// TestIPv6Late: routes may come after the stub has started.
+func TestIPv6Late(t *testing.T) {
+	const host = "demo-bootstrap.s3.dualstack.us-east-1.amazonaws.com"
+	resetServers(t)
+	s3.put(kubeadmPayload)
+	m := newMachine(t).withoutCLI()
+	m.resolve("::1", host)
+	ip(t, []string{"route", "add", "default", "via", "192.0.2.1"}, "route", "del", "default", "via", "192.0.2.1")
+	ip(t, []string{"-6", "route", "replace", "default", "via", "2001:db8::1"}, "-6", "route", "del", "default")
+	m.install(demo())
+	// The first wait lasts until the route is there.
+	m.write("/usr/local/bin/sleep", "#!/bin/sh\n: >/run/waits\nuntil grep -q '^0* 00 .* ens5$' /proc/net/ipv6_route; do :; done\n", 0o755)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for !m.exists("/run/waits") && t.Context().Err() == nil {
+			time.Sleep(10 * time.Millisecond)
+		}
+		_ = exec.Command("ip", "-6", "route", "replace", "default", "via", "2001:db8::1").Run()
+	}()
+	r := m.run(hookFile)
+	if r.code != 0 {
+		t.Errorf("status %d\n%s", r.code, r.out)
+	}
+	m.checkInstalled(kubeadmPayload)
+	for _, from := range []string{demoHost, host} {
+		if want := "instance i-0aaa fetches " + object + " from " + from + " with curl"; !slices.Contains(m.lines(), want) {
+			t.Errorf("the log lacks %q:\n%s", want, m.read(logFile))
+		}
+	}
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Error("it never waited")
+	}
+}
+
+// TestHeader: cloud-init overlooks blank lines and case in front, and so does the stub.
+func TestHeader(t *testing.T) {
+	for name, payload := range map[string]string{
+		"BlankLines": "\n \n" + kubeadmPayload,
+		"Case":       strings.Replace(kubeadmPayload, "#cloud-config", "#Cloud-Config", 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			resetServers(t)
+			s3.put(payload)
+			m := newMachine(t).withoutCLI()
+			m.hook(demo())
+			m.checkInstalled(payload)
+		})
+	}
+}
+
+// TestInterpreters: some Python that knows YAML looks at it, not just the first by its name.
+func TestInterpreters(t *testing.T) {
+	const broken = "#cloud-config\nruncmd: [touch /ran, " + joinToken + "\n"
+	const without = "#!/bin/sh\nexit 1\n" // python3 without yaml
+	cases := map[string]struct {
+		reason  string
+		prepare func(*machine)
+		refused bool
+	}{
+		"CloudInit": {
+			reason: "cloud-init's own has it for sure.",
+			prepare: func(m *machine) {
+				m.write("/usr/bin/cloud-init", "#!/opt/python -s\n", 0o755)
+				m.write("/opt/python", "#!/bin/sh\nexec /usr/bin/python3.11 \"$@\"\n", 0o755)
+				m.remove("/usr/bin/python3")
+			},
+			refused: true,
+		},
+		"System": {
+			reason:  "The distribution's.",
+			prepare: func(m *machine) { m.remove("/usr/bin/cloud-init") },
+			refused: true,
+		},
+		"Platform": {
+			reason: "Red Hat's.",
+			prepare: func(m *machine) {
+				m.remove("/usr/bin/cloud-init")
+				m.remove("/usr/bin/python3")
+				m.write("/usr/libexec/platform-python", "#!/bin/sh\nexec /usr/bin/python3.11 \"$@\"\n", 0o755)
+			},
+			refused: true,
+		},
+		"None": {
+			reason:  "Then it is said.",
+			prepare: func(m *machine) { m.remove("/usr/lib/python3/dist-packages/yaml") },
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			resetServers(t)
+			s3.put(broken)
+			m := newMachine(t).withoutCLI()
+			m.write("/usr/local/bin/python3", without, 0o755)
+			if !m.exists("/usr/bin/python3.11") {
+				t.Skip("another version of Python")
+			}
+			tc.prepare(m)
+			r := m.hook(demo())
+			m.checkSecrets(r.out)
+			const cannot = "no python3 with yaml: cannot check the YAML, and cloud-init prints what it cannot read"
+			if tc.refused {
+				m.checkNothing(r, "failed: "+object+" is not a YAML mapping")
+			} else {
+				m.checkInstalled(broken)
+			}
+			if slices.Contains(m.lines(), cannot) == tc.refused {
+				t.Errorf("%s\nthe log:\n%s", tc.reason, m.read(logFile))
+			}
+		})
+	}
 }
 
 // TestRefused: what is not cloud-config is refused in one line that quotes nothing of it, at the first attempt.

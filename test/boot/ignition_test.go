@@ -17,6 +17,18 @@ const ignitionPayload = `{
   "storage": {"files": [{"path": "/etc/kubeadm.yml", "mode": 384, "contents": {"source": "data:,` + joinToken + `"}}]}
 }`
 
+// fetchIgnition is how an instance fetches, and ignitionHosts is where.
+var (
+	fetchIgnition = []string{
+		"/usr/lib/dracut/modules.d/30ignition/ignition",
+		"--platform=aws", "--stage=fetch", "--log-to-stdout", "--fetch-timeout=30s",
+	}
+	ignitionHosts = []string{
+		"s3.amazonaws.com", "s3.us-east-1.amazonaws.com", "demo-bootstrap.s3.amazonaws.com",
+		"s3.dualstack.us-east-1.amazonaws.com", "demo-bootstrap.s3.dualstack.us-east-1.amazonaws.com",
+	}
+)
+
 func ignitionStub() bootstrap.Stub {
 	s := demo()
 	s.Format = v1alpha1.BootstrapFormatIgnition
@@ -57,11 +69,9 @@ func TestIgnitionFetches(t *testing.T) {
 			s.Key = key
 			s3.putAs(s.Bucket, s.Key, ignitionPayload)
 			metadata.userData = userData(t, s)
-			m := newMachine(t, "s3.amazonaws.com", "s3.us-east-1.amazonaws.com", "demo-bootstrap.s3.amazonaws.com",
-				"s3.dualstack.us-east-1.amazonaws.com", "demo-bootstrap.s3.dualstack.us-east-1.amazonaws.com")
+			m := newMachine(t, ignitionHosts...)
 
-			r := m.run("/usr/lib/dracut/modules.d/30ignition/ignition",
-				"--platform=aws", "--stage=fetch", "--log-to-stdout", "--fetch-timeout=30s")
+			r := m.run(fetchIgnition...)
 			if r.code != 0 {
 				t.Fatalf("ignition: status %d\n%s", r.code, r.out)
 			}
@@ -87,5 +97,18 @@ func TestIgnitionFetches(t *testing.T) {
 				t.Errorf("metadata was not asked as version 2: %v", metadata.requests)
 			}
 		})
+	}
+}
+
+// TestIgnitionOldSpec: Ignition 3 refuses a config of version 2, which Cluster API's kubeadm provider writes for Flatcar.
+func TestIgnitionOldSpec(t *testing.T) {
+	resetServers(t)
+	s := ignitionStub()
+	s3.putAs(s.Bucket, s.Key, `{"ignition": {"version": "2.3.0"}}`)
+	metadata.userData = userData(t, s)
+	m := newMachine(t, ignitionHosts...)
+	r := m.run(fetchIgnition...)
+	if r.code == 0 || !strings.Contains(r.out, "unsupported config version") {
+		t.Errorf("ignition: status %d, want it to refuse the version\n%s", r.code, r.out)
 	}
 }

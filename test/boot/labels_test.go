@@ -186,6 +186,62 @@ func TestKubeletLabelsChange(t *testing.T) {
 	}
 }
 
+// TestKubeletUnfinished: what the image's file leaves open swallows nothing of ours, and is still the image's.
+func TestKubeletUnfinished(t *testing.T) {
+	const file = "/etc/default/kubelet"
+	cases := map[string]struct {
+		reason string
+		text   string
+		want   string
+	}{
+		"Backslash":          {reason: "Nothing follows to continue it.", text: "KUBELET_EXTRA_ARGS=--a \\\n", want: "--a"},
+		"BackslashOther":     {reason: "It is another variable's.", text: "KUBELET_EXTRA_ARGS=--a\nX=y \\\n", want: "--a"},
+		"BackslashNoNewline": {reason: "Not even a line's end.", text: "KUBELET_EXTRA_ARGS=--a \\", want: "--a"},
+		"DoubleQuote":        {reason: "systemd takes all the rest.", text: "KUBELET_EXTRA_ARGS=\"--a\n", want: "--a"},
+		"SingleQuote":        {reason: "systemd takes all the rest.", text: "KUBELET_EXTRA_ARGS='--a\n", want: "--a"},
+		"QuoteOther":         {reason: "Another variable's.", text: "KUBELET_EXTRA_ARGS=--a\nX=\"y\n", want: "--a"},
+		"Comment": {
+			reason: "systemd continues no comment from 254 on.",
+			text:   "# note \\\nKUBELET_EXTRA_ARGS=--a\n", want: "--a",
+		},
+		"LastComment": {reason: "Ours is no part of it, in any version.", text: "KUBELET_EXTRA_ARGS=--a\n# note \\\n", want: "--a"},
+		"Edited": {
+			reason: "A line after the mark that is not ours stays.",
+			text:   markLine + "\nKUBELET_EXTRA_ARGS=--a\n", want: "--a",
+		},
+		"EditedOther": {
+			reason: "Whatever it is.",
+			text:   "KUBELET_EXTRA_ARGS=--a\n" + markLine + "\nX=y\n", want: "--a",
+		},
+	}
+	for name, tc := range cases {
+		for _, awk := range []string{"mawk", "gawk", "busybox"} {
+			t.Run(name+" by "+awk, func(t *testing.T) {
+				m := newBootedMachine(t)
+				if err := os.Symlink("/usr/bin/"+awk, m.path("/usr/local/bin/awk")); err != nil {
+					t.Fatal(err)
+				}
+				m.write(file, tc.text, 0o644)
+				m.mustHook(labelled())
+				want := tc.want + " --node-labels=" + joined
+				if got := m.extraArgs(file); got != want {
+					t.Errorf("%s\nsystemd reads\n got %q\nwant %q\nin\n%s", tc.reason, got, want, m.read(file))
+				}
+				first := m.read(file)
+				m.mustHook(labelled())
+				if got := m.read(file); got != first || strings.Count(got, markLine) != 1 {
+					t.Errorf("%s\nafter another boot:\n%s\nbefore:\n%s", tc.reason, got, first)
+				}
+				for line := range strings.SplitSeq(tc.text, "\n") {
+					if line != markLine && !strings.Contains(first, line) {
+						t.Errorf("%s\nthe image's line %q is gone:\n%s", tc.reason, line, first)
+					}
+				}
+			})
+		}
+	}
+}
+
 // TestNoLabels: a pool without labels leaves no trace of any.
 func TestNoLabels(t *testing.T) {
 	m := newBootedMachine(t)
@@ -238,6 +294,11 @@ func TestRKE2Labels(t *testing.T) {
 			}
 			if got := m.rke2Labels(); !slices.Equal(got, tc.want) {
 				t.Errorf("%s\nlabels:\n got %v\nwant %v\nin\n%s", tc.reason, got, tc.want, m.read(rke2File))
+			}
+			for path := rke2File; path != "/etc"; path = filepath.Dir(path) { // Labels are no secret.
+				if info, err := os.Stat(m.path(path)); err != nil || info.Mode().Perm()&0o444 != 0o444 {
+					t.Errorf("%s\n%s has mode %v, %v", tc.reason, path, info.Mode(), err)
+				}
 			}
 			m.mustHook(demo())
 			if m.exists(rke2File) {

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	configFile = "/etc/cloud/cloud.cfg.d/99-aws-machinepool.cfg"
+	configFile = "/etc/cloud/cloud.cfg.d/99-zzz-aws-machinepool.cfg"
 	logFile    = "/var/log/aws-machinepool.log"
 	marker     = "/var/lib/cloud/instance/aws-machinepool"
 	hookFile   = "/var/lib/cloud/instance/boothooks/part-001"
@@ -224,6 +224,28 @@ func (m *machine) install(s bootstrap.Stub) {
 	_, script, _ := strings.Cut(userData(m.t, s), "\n")
 	m.write(hookFile, script, 0o700)
 	m.env = append(m.env, "INSTANCE_ID="+instanceID)
+}
+
+// edit changes a constant of the installed stub, which must be there: a test of a limit need not wait for all of it.
+func (m *machine) edit(before, after string) {
+	m.t.Helper()
+	text := m.read(hookFile)
+	if strings.Count(text, before) != 1 {
+		m.t.Fatalf("the stub holds %q %d times, want once", before, strings.Count(text, before))
+	}
+	m.write(hookFile, strings.ReplaceAll(text, before, after), 0o700)
+}
+
+// readOnly puts a file system there that nobody can write to.
+func (m *machine) readOnly(dir string) {
+	m.t.Helper()
+	if err := os.MkdirAll(m.path(dir), 0o755); err != nil {
+		m.t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", m.path(dir), "tmpfs", syscall.MS_RDONLY, ""); err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(func() { _ = syscall.Unmount(m.path(dir), syscall.MNT_DETACH) })
 }
 
 // lines are the lines of our log, without their times.

@@ -4,6 +4,7 @@ package boot
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -84,6 +85,55 @@ func TestShells(t *testing.T) {
 	}
 }
 
+// TestUnwritableLabels: labels that cannot be written are said, and the boot goes on, in each shell.
+func TestUnwritableLabels(t *testing.T) {
+	for name, shell := range shells() {
+		t.Run(name, func(t *testing.T) {
+			resetServers(t)
+			s3.put(kubeadmPayload)
+			m := newMachine(t).withoutCLI()
+			m.readOnly("/etc/default")
+			m.readOnly("/etc/rancher")
+			if r := m.hook(labelled(), shell...); r.code != 0 {
+				t.Errorf("status %d\n%s", r.code, r.out)
+			}
+			m.checkInstalled(kubeadmPayload)
+			for _, file := range []string{"/etc/default/kubelet", rke2File} {
+				if want := "could not write the node labels to " + file; !slices.Contains(m.lines(), want) {
+					t.Errorf("the log lacks %q:\n%s", want, m.read(logFile))
+				}
+			}
+		})
+	}
+}
+
+// TestReadOnly: without a place for the data, nothing is fetched.
+func TestReadOnly(t *testing.T) {
+	resetServers(t)
+	s3.put(kubeadmPayload)
+	m := newMachine(t).withoutCLI()
+	m.readOnly("/etc/cloud/cloud.cfg.d")
+	r := m.hook(demo())
+	m.checkNothing(r, "failed: cannot write in /etc/cloud/cloud.cfg.d")
+	if got := len(s3.seen()); got != 0 {
+		t.Errorf("fetched %d times", got)
+	}
+}
+
+// TestNoInstance: without the instance's id nobody can say later whose data it is.
+func TestNoInstance(t *testing.T) {
+	resetServers(t)
+	s3.put(kubeadmPayload)
+	m := newMachine(t).withoutCLI()
+	m.install(demo())
+	m.env = m.env[:len(m.env)-1]
+	r := m.run(hookFile)
+	m.checkNothing(r, "failed: cloud-init tells no instance id")
+	if got := len(s3.seen()); got != 0 {
+		t.Errorf("fetched %d times", got)
+	}
+}
+
 // TestArguments: no secret is ever an argument or in the environment of a program, where ps shows it.
 func TestArguments(t *testing.T) {
 	for _, with := range []string{"curl", "the AWS CLI"} {
@@ -96,6 +146,12 @@ func TestArguments(t *testing.T) {
 			}
 			m.write("/run/cloud-init/instance-data-sensitive.json", `{"v1": {"instance_id": "i-0aaa"}}`, 0o600)
 			m.install(demo())
+			for _, name := range []string{ // What is exported stays so: the shell would export what the stub assigns.
+				"session", "json", "id", "secret", "token", "request", "signature", "authorization",
+				"rest", "escapes", "byte", "inner",
+			} {
+				m.env = append(m.env, name+"=exported")
+			}
 			const trace = "/tmp/trace"
 			r := m.run("strace", "-f", "-qq", "-v", "-s", "1000000", "-e", "trace=execve", "-o", trace, hookFile)
 			if r.code != 0 || !m.exists(configFile) {
@@ -114,7 +170,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestConsole: a stub that gives up says so on the console, which EC2 shows of a node that nobody can log in to.
+// TestConsole: a stub that waits or gives up says so on the console, which EC2 shows of a node that nobody can log in to.
 func TestConsole(t *testing.T) {
 	resetServers(t)
 	s3.breakWith(answer(http.StatusForbidden, "AccessDenied"))
@@ -123,9 +179,21 @@ func TestConsole(t *testing.T) {
 	const console = "/tmp/console"
 	m.run("script", "--quiet", "--command", "ln -s \"$(tty)\" /dev/console; "+hookFile+" 2>/dev/null", console)
 	text := m.read(console)
-	want := " aws-machinepool: failed: gave up on " + object + ": HTTP 403 AccessDenied\r\n"
-	if strings.Count(text, "aws-machinepool:") != 1 || !strings.Contains(text, want) {
-		t.Errorf("the console:\n got %s\nwant a line that ends in %s", text, want)
+	var got []string
+	for line := range strings.SplitSeq(text, "\r\n") {
+		if _, said, found := strings.Cut(line, " aws-machinepool: "); found {
+			got = append(got, said)
+		}
+	}
+	want := []string{
+		"attempt 1 of 30: HTTP 403 AccessDenied",
+		"attempt 10 of 30: HTTP 403 AccessDenied",
+		"attempt 20 of 30: HTTP 403 AccessDenied",
+		"attempt 30 of 30: HTTP 403 AccessDenied",
+		"failed: gave up on " + object + ": HTTP 403 AccessDenied",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the console:\n got %q\nwant %q", got, want)
 	}
 	m.checkSecrets(text)
 }

@@ -75,8 +75,10 @@ func resetServers(t *testing.T) {
 type fakeMetadata struct {
 	mu       sync.Mutex
 	noRole   bool
-	oneLine  bool   // answers in one line, as no promise of EC2's says it does not
-	userData string // for Ignition
+	noTokens int           // so many requests for a session token fail first
+	delay    time.Duration // until a session token is given
+	oneLine  bool          // answers in one line, as no promise of EC2's says it does not
+	userData string        // for Ignition
 	requests []string
 }
 
@@ -85,7 +87,7 @@ var metadata = &fakeMetadata{}
 func (f *fakeMetadata) reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.noRole, f.oneLine, f.userData, f.requests = false, false, "", nil
+	f.noRole, f.noTokens, f.delay, f.oneLine, f.userData, f.requests = false, 0, 0, false, "", nil
 }
 
 func (f *fakeMetadata) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -100,6 +102,12 @@ func (f *fakeMetadata) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "", http.StatusForbidden)
 			return
 		}
+		if f.noTokens > 0 {
+			f.noTokens--
+			http.Error(w, "", http.StatusServiceUnavailable)
+			return
+		}
+		time.Sleep(f.delay)
 		w.Header().Set("X-Aws-Ec2-Metadata-Token-Ttl-Seconds", "300")
 		_, _ = io.WriteString(w, metadataToken)
 		return
