@@ -3,8 +3,11 @@ package aws
 import (
 	"context"
 
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go/middleware"
 )
 
 // AutoScalingAPI is what is read of Amazon EC2 Auto Scaling.
@@ -31,6 +34,23 @@ const (
 	opRefreshes = "autoscaling:DescribeInstanceRefreshes"
 	opInstances = "ec2:DescribeInstances"
 	opImages    = "ec2:DescribeImages"
-
-	opAssumeRole = "sts:AssumeRole"
 )
+
+// operation that the stack carries out, named like the above. Empty for what is no call to AWS: the SDK asks the metadata
+// service and Pod Identity's agent with stacks too, in the context of the operation that needs credentials.
+func operation(ctx context.Context, stack *middleware.Stack) string {
+	name := awsmiddleware.GetOperationName(ctx)
+	if name != stack.ID() {
+		return ""
+	}
+	switch awsmiddleware.GetServiceID(ctx) {
+	case autoscaling.ServiceID:
+		return "autoscaling:" + name
+	case ec2.ServiceID:
+		return "ec2:" + name
+	case sts.ServiceID:
+		return "sts:" + name
+	default:
+		return ""
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"strings"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -21,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	smithylogging "github.com/aws/smithy-go/logging"
+	"github.com/aws/smithy-go/middleware"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
@@ -38,8 +40,8 @@ var regionName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}[a-z0-9]$`)
 type sdk struct {
 	http       *awshttp.BuildableClient
 	maxBackoff time.Duration
-	// assumes wraps calls to sts:AssumeRole, which are made deep inside of others.
-	assumes func(region string, next stscreds.AssumeRoleAPIClient) stscreds.AssumeRoleAPIClient
+	metrics    *metrics
+	log        logging.Logger
 }
 
 func newSDK(log logging.Logger, m *metrics) *sdk {
@@ -53,9 +55,8 @@ func newSDK(log logging.Logger, m *metrics) *sdk {
 				t.MaxIdleConnsPerHost = maxCalls
 			}),
 		maxBackoff: maxBackoff,
-		assumes: func(region string, next stscreds.AssumeRoleAPIClient) stscreds.AssumeRoleAPIClient {
-			return &countedSTS{next: next, caller: &caller{region: region, metrics: m, log: log}}
-		},
+		metrics:    m,
+		log:        log,
 	}
 }
 
@@ -67,6 +68,10 @@ func (s *sdk) clients(ctx context.Context, id pool.Identity, region string) (Cli
 		// EKS Pod Identity's agent is asked with another client, which has no timeout, unless it is told.
 		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) { o.HTTPClient = s.http }),
 		config.WithRetryer(s.retryer),
+		// Here and not with the clients below, so that the ones that the SDK makes to sign in have them too.
+		config.WithAPIOptions([]func(*middleware.Stack) error{
+			awsmiddleware.AddUserAgentKey(userAgent), s.metrics.countRequests, s.countSigningIn,
+		}),
 		// The SDK's warnings can quote what it read.
 		config.WithLogger(smithylogging.Nop{}),
 	}
@@ -88,7 +93,6 @@ func (s *sdk) clients(ctx context.Context, id pool.Identity, region string) (Cli
 	if err != nil {
 		return Clients{}, &credentialsError{err: fmt.Errorf("cannot load the AWS configuration: %w", err), shown: "the AWS configuration of the function's pod cannot be loaded: check its AWS_ variables"}
 	}
-	cfg.APIOptions = append(cfg.APIOptions, awsmiddleware.AddUserAgentKey(userAgent))
 	cfg.Credentials = explained{next: cfg.Credentials}
 	for _, role := range id.AssumeRoleChain {
 		cfg = s.assume(cfg, role)
@@ -103,7 +107,7 @@ func (s *sdk) clients(ctx context.Context, id pool.Identity, region string) (Cli
 // assume returns the configuration signed in as the role.
 func (s *sdk) assume(cfg awssdk.Config, role v1beta1.AssumeRole) awssdk.Config {
 	client := sts.NewFromConfig(cfg, func(o *sts.Options) { o.APIOptions = append(o.APIOptions, onlyWhole) })
-	provider := stscreds.NewAssumeRoleProvider(s.assumes(cfg.Region, client), role.RoleARN, func(o *stscreds.AssumeRoleOptions) {
+	provider := stscreds.NewAssumeRoleProvider(client, role.RoleARN, func(o *stscreds.AssumeRoleOptions) {
 		o.RoleSessionName = userAgent
 		if role.ExternalID != "" {
 			o.ExternalID = awssdk.String(role.ExternalID)
@@ -149,19 +153,24 @@ func (e explained) Retrieve(ctx context.Context) (awssdk.Credentials, error) {
 	return c, nil
 }
 
-// countedSTS is an STS client whose calls are counted.
-type countedSTS struct {
-	next   stscreds.AssumeRoleAPIClient
-	caller *caller
-}
-
-// AssumeRole assumes a role.
-func (s *countedSTS) AssumeRole(ctx context.Context, in *sts.AssumeRoleInput, opts ...func(*sts.Options)) (*sts.AssumeRoleOutput, error) {
-	var err error
-	out, _ := call(ctx, s.caller, opAssumeRole, 1, func(ctx context.Context) (*sts.AssumeRoleOutput, error) {
-		var out *sts.AssumeRoleOutput
-		out, err = s.next.AssumeRole(ctx, in, opts...)
-		return out, err
-	})
-	return out, err
+// countSigningIn counts and logs calls to STS, which are made deep inside of others, by the SDK itself where it signs in with
+// the token of a ServiceAccount.
+func (s *sdk) countSigningIn(stack *middleware.Stack) error {
+	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("MachinePoolCountSigningIn",
+		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (out middleware.InitializeOutput, metadata middleware.Metadata, err error) {
+			op := operation(ctx, stack)
+			if !strings.HasPrefix(op, "sts:") {
+				return next.HandleInitialize(ctx, in)
+			}
+			c := &caller{region: awsmiddleware.GetRegion(ctx), metrics: s.metrics, log: s.log}
+			_, f := call(ctx, c, op, 1, func(ctx context.Context) (struct{}, error) {
+				out, metadata, err = next.HandleInitialize(ctx, in)
+				return struct{}{}, err
+			})
+			if f != nil && err == nil {
+				// It was too late to make the call.
+				err = context.Cause(ctx)
+			}
+			return out, metadata, err
+		}), middleware.After)
 }

@@ -2,8 +2,10 @@ package aws
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -158,13 +160,18 @@ func TestAssumeRoleChain(t *testing.T) {
 		t.Errorf("requests: -want, +got:\n%s", diff)
 	}
 
-	counted := `# HELP machinepool_aws_calls_total Calls to AWS by operation and result: OK, or why it failed. The SDK's retries of a call are not counted apart.
+	counted := `# HELP machinepool_aws_calls_total Calls to AWS by operation and result: OK, or why it failed. The SDK's retries of a call are in machinepool_aws_requests_total.
 # TYPE machinepool_aws_calls_total counter
 machinepool_aws_calls_total{operation="autoscaling:DescribeAutoScalingGroups",result="OK"} 2
 machinepool_aws_calls_total{operation="ec2:DescribeInstances",result="OK"} 2
 machinepool_aws_calls_total{operation="sts:AssumeRole",result="OK"} 2
+# HELP machinepool_aws_requests_total Requests to AWS by operation: calls and the SDK's retries of them.
+# TYPE machinepool_aws_requests_total counter
+machinepool_aws_requests_total{operation="autoscaling:DescribeAutoScalingGroups"} 2
+machinepool_aws_requests_total{operation="ec2:DescribeInstances"} 2
+machinepool_aws_requests_total{operation="sts:AssumeRole"} 2
 `
-	if err := testutil.GatherAndCompare(registry, strings.NewReader(counted), "machinepool_aws_calls_total"); err != nil {
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(counted), "machinepool_aws_calls_total", "machinepool_aws_requests_total"); err != nil {
 		t.Error(err)
 	}
 }
@@ -186,6 +193,28 @@ func TestAssumeRoleDenied(t *testing.T) {
 	if !strings.Contains(log.all(), "sts:AssumeRole") {
 		t.Errorf("want the denied call logged, got:\n%s", log.all())
 	}
+}
+
+// counters are the values of the metrics by name and labels.
+func counters(t *testing.T, g prometheus.Gatherer, names ...string) map[string]float64 {
+	t.Helper()
+	families, err := g.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			key := f.GetName()
+			for _, l := range m.GetLabel() {
+				key += " " + l.GetValue()
+			}
+			if slices.Contains(names, f.GetName()) {
+				out[key] = m.GetCounter().GetValue()
+			}
+		}
+	}
+	return out
 }
 
 // Credentials are fetched by one caller for all, without a deadline of the SDK's: a response that stalls in its body, once,
@@ -245,7 +274,8 @@ func TestSigningInStalls(t *testing.T) {
 					t.Setenv(k, v)
 				}
 			}
-			r := NewReader(func(o *options) {
+			registry := prometheus.NewPedanticRegistry()
+			r := NewReader(WithRegisterer(registry), func(o *options) {
 				o.tune = func(s *sdk) { s.maxBackoff, s.http = time.Millisecond, s.http.WithTimeout(300*time.Millisecond) }
 			})
 			read := func(wait time.Duration) pool.Reading {
@@ -258,6 +288,22 @@ func TestSigningInStalls(t *testing.T) {
 			}
 			if got := read(readBudget); !got.Group.Known() || !got.Instances.Known() {
 				t.Errorf("\n%s\nafter that: want a reading, got %+v, %+v", tc.reason, got.Group.Err, got.Instances.Err)
+			}
+			// Pod Identity's agent is not AWS.
+			want := map[string]float64{}
+			if tc.action != "" {
+				want["machinepool_aws_calls_total sts:"+tc.action+" OK"] = 1
+				want["machinepool_aws_requests_total sts:"+tc.action] = 2
+			}
+			counted := counters(t, registry, "machinepool_aws_calls_total", "machinepool_aws_requests_total")
+			for k, n := range counted {
+				if strings.HasPrefix(k, "machinepool_aws_requests_total") && !strings.Contains(k, "sts:") && n > 2 {
+					t.Errorf("\n%s\nwant at most two requests to read twice, got %s: %v", tc.reason, k, n)
+				}
+			}
+			maps.DeleteFunc(counted, func(k string, _ float64) bool { return !strings.Contains(k, "sts:") })
+			if diff := cmp.Diff(want, counted); diff != "" {
+				t.Errorf("\n%s\nsigning in is counted: -want, +got:\n%s", tc.reason, diff)
 			}
 			if n := w.actions()[tc.action]; n != 2 {
 				t.Errorf("\n%s\nwant it asked for again once, got %d requests", tc.reason, n)

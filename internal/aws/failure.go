@@ -110,18 +110,25 @@ func classifyCode(op string, err error, api smithy.APIError) *failure {
 		return failed(pool.ReadClockSkewed, "%s refused the time of the request: correct the clock of the function's node", op)
 	case m == meansBadCredentials:
 		return failed(pool.ReadCredentialsInvalid, "%s refused the credentials with %s: renew them (%s)", op, code, guide)
-	case m == meansNotEnabled:
-		return failed(pool.ReadAccessDenied, "%s was refused with %s: enable the region for the account (%s)", op, code, guide)
-	case m == meansDenied && strings.HasPrefix(op, "sts:"):
-		return failed(pool.ReadAccessDenied, "%s was denied: the role must exist, trust who assumes it and expect the external id (%s)", op, guide)
-	case m == meansDenied:
-		return failed(pool.ReadAccessDenied, "%s was denied: allow it to the role (%s)", op, guide)
+	case m == meansNotEnabled, m == meansDenied:
+		return denied(op, code, m)
 	case m == meansServerError, m == meansOther && statusOf(err) >= http.StatusInternalServerError:
 		return serverError(op)
 	default:
 		f := failed(pool.ReadFailed, "%s failed with %s", op, code)
 		f.badInput = m == meansBadInput
 		return f
+	}
+}
+
+func denied(op, code string, m meaning) *failure {
+	switch {
+	case m == meansNotEnabled:
+		return failed(pool.ReadAccessDenied, "%s was refused with %s: enable the region for the account (%s)", op, code, guide)
+	case strings.HasPrefix(op, "sts:"):
+		return failed(pool.ReadAccessDenied, "%s was denied: the role must exist, trust who assumes it and expect the external id (%s)", op, guide)
+	default:
+		return failed(pool.ReadAccessDenied, "%s was denied: allow it to the role (%s)", op, guide)
 	}
 }
 

@@ -1,8 +1,10 @@
 package aws
 
 import (
+	"context"
 	"time"
 
+	"github.com/aws/smithy-go/middleware"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
@@ -14,14 +16,15 @@ const resultOK = "OK"
 
 // metrics of the reads. No label names a pool, a region or an identity: a fleet would make thousands of series.
 type metrics struct {
-	calls   *prometheus.CounterVec
-	spares  *prometheus.CounterVec
-	seconds *prometheus.HistogramVec
-	lookups *prometheus.CounterVec
-	keys    *prometheus.HistogramVec
-	riders  *prometheus.HistogramVec
-	age     *prometheus.HistogramVec
-	views   prometheus.Gauge
+	calls    *prometheus.CounterVec
+	requests *prometheus.CounterVec
+	spares   *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	lookups  *prometheus.CounterVec
+	keys     *prometheus.HistogramVec
+	riders   *prometheus.HistogramVec
+	age      *prometheus.HistogramVec
+	views    prometheus.Gauge
 }
 
 // newMetrics registers the metrics, unless r is nil.
@@ -30,8 +33,12 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	return &metrics{
 		calls: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "machinepool_aws_calls_total",
-			Help: "Calls to AWS by operation and result: OK, or why it failed. The SDK's retries of a call are not counted apart.",
+			Help: "Calls to AWS by operation and result: OK, or why it failed. The SDK's retries of a call are in machinepool_aws_requests_total.",
 		}, []string{"operation", "result"}),
+		requests: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "machinepool_aws_requests_total",
+			Help: "Requests to AWS by operation: calls and the SDK's retries of them.",
+		}, []string{"operation"}),
 		spares: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "machinepool_aws_calls_spared_total",
 			Help: "Calls that were not made, by operation and the refusal a moment before that answered them.",
@@ -70,6 +77,17 @@ func newMetrics(r prometheus.Registerer) *metrics {
 func (m *metrics) called(op, result string, took time.Duration) {
 	m.calls.WithLabelValues(op, result).Inc()
 	m.seconds.WithLabelValues(op).Observe(took.Seconds())
+}
+
+// countRequests makes a client count its requests, each attempt for itself.
+func (m *metrics) countRequests(stack *middleware.Stack) error {
+	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("MachinePoolCountRequests",
+		func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
+			if op := operation(ctx, stack); op != "" {
+				m.requests.WithLabelValues(op).Inc()
+			}
+			return next.HandleDeserialize(ctx, in)
+		}), middleware.Before)
 }
 
 func (m *metrics) spared(op, result string) {

@@ -33,7 +33,7 @@ func TestMetricsAndLogs(t *testing.T) {
 		r.Read(context.Background(), query("other"))
 
 		want := `
-# HELP machinepool_aws_calls_total Calls to AWS by operation and result: OK, or why it failed. The SDK's retries of a call are not counted apart.
+# HELP machinepool_aws_calls_total Calls to AWS by operation and result: OK, or why it failed. The SDK's retries of a call are in machinepool_aws_requests_total.
 # TYPE machinepool_aws_calls_total counter
 machinepool_aws_calls_total{operation="autoscaling:DescribeAutoScalingGroups",result="OK"} 2
 machinepool_aws_calls_total{operation="ec2:DescribeInstances",result="AccessDenied"} 1
