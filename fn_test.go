@@ -194,7 +194,7 @@ func TestUndecodable(t *testing.T) {
 		"InputTypo": {
 			reason: "A field of the Input that does not exist is refused: nothing else would ever tell that it is ignored.",
 			args:   request(`{"aws": {"identiy": "Pod"}}`, `{}`),
-			want:   `"identiy"`,
+			want:   `unknown field "aws.identiy"`,
 		},
 		"Others": {
 			reason: "Observed resources and required ones of any shape are no error of the pool's.",

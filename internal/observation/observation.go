@@ -10,10 +10,10 @@ import (
 	"reflect"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
-	"github.com/crossplane/function-sdk-go/request"
 	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
@@ -24,15 +24,9 @@ import (
 // From decodes a request. It returns an error that names the field when the Input or the composite have fields of the
 // wrong type, and never one for anything else that the request holds.
 func From(req *fnv1.RunFunctionRequest) (*pool.Observation, error) {
-	in := &v1beta1.Input{}
-	if req.GetInput() != nil {
-		if err := request.GetInput(req, in); err != nil {
-			// It does not say which field is of the wrong type.
-			if wrong := decode(structpb.NewStructValue(req.GetInput()), &v1beta1.Input{}); wrong != nil {
-				err = inField("input", wrong)
-			}
-			return nil, fmt.Errorf("cannot decode the function's Input: %w", err)
-		}
+	in, err := decodeInput(req.GetInput())
+	if err != nil {
+		return nil, fmt.Errorf("cannot decode the function's Input: %w", err)
 	}
 	in.Default()
 
@@ -69,6 +63,23 @@ func credentialsOf(aws v1beta1.AWS, credentials map[string]*fnv1.Credentials) []
 		return ini
 	}
 	return nil
+}
+
+// decodeInput is strict: a misspelt field would silently be its default. All of them are named.
+func decodeInput(s *structpb.Struct) (*v1beta1.Input, error) {
+	in := &v1beta1.Input{}
+	if s == nil {
+		return in, nil
+	}
+	b, err := json.Marshal(s.AsMap())
+	if err != nil {
+		return nil, err
+	}
+	unknown, err := kjson.UnmarshalStrict(b, in)
+	if err != nil {
+		return nil, inField("input", err)
+	}
+	return in, errors.Join(unknown...)
 }
 
 func decodeComposite(xr *structpb.Struct) (*v1alpha1.MachinePool, error) {
