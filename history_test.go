@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand"
 	"slices"
@@ -43,17 +44,18 @@ func newHistory(rt *rapid.T, s setting) *history {
 	return h
 }
 
-// rollKey of the spec.
+// rollKey of the spec, with its defaults.
 func (h *history) rollKey() string {
-	text := func(path ...string) *string {
-		s := simulator.Text(h.XR, append([]string{"spec"}, path...)...)
-		return &s
+	b, err := json.Marshal(h.XR["spec"])
+	if err != nil {
+		h.rt.Fatal(err)
 	}
-	return rollout.Key(&v1alpha1.MachinePoolSpec{
-		KubernetesVersion: text("kubernetesVersion"),
-		MachineImage:      v1alpha1.MachineImage{ID: text("machineImage", "id")},
-		Rollout:           v1alpha1.Rollout{Trigger: *text("rollout", "trigger")},
-	})
+	xr := &v1alpha1.MachinePool{}
+	if err := json.Unmarshal(b, &xr.Spec); err != nil {
+		h.rt.Fatal(err)
+	}
+	xr.Default()
+	return rollout.Key(&xr.Spec)
 }
 
 func pick[T any](h *history, label string, values ...T) T {

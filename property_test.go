@@ -381,8 +381,8 @@ func (h *history) isWhole() {
 	if h.AWS.Templates[g.TemplateID] == nil {
 		h.failsf(poolConverges, "the group is on %s, which AWS lacks", g.TemplateID)
 	}
-	if name := h.AWS.Templates[g.TemplateID].Name; attemptOf(name).RollKey != h.key {
-		h.failsf(poolConverges, "the group is on template %s, the roll key is %s", name, h.key)
+	if name := h.AWS.Templates[g.TemplateID].Name; attemptOf(name).RollKey != h.rollKey() {
+		h.failsf(poolConverges, "the group is on template %s, the roll key is %s", name, h.rollKey())
 	}
 	want := map[string]int{}
 	if g.Desired > 0 {
