@@ -55,7 +55,7 @@ func TestDisruption(t *testing.T) {
 				}
 			}
 		}},
-		{"FatalSpec", func(t *testing.T) { n.refuse(t, "workers") }},
+		{"FunctionUpgraded", n.upgradeFunction},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			began := time.Now()
@@ -122,14 +122,42 @@ func (n *tenant) rotateCertificate(t *testing.T) {
 	n.killFunction(t)
 }
 
-// refuse gives a pool a spec that can never work, which only the function can know, and takes it back.
-func (n *tenant) refuse(t *testing.T, pool string) {
+// upgradeFunction to a package that differs in its version only.
+func (n *tenant) upgradeFunction(t *testing.T) {
 	t.Helper()
-	lame := exports(n.namespace)
-	lame["schema"] = "captf.io/aws-cluster/v2"
-	n.publish(lame)
-	n.awaitCondition(pool, "Synced", "False")
-	uids, generations := n.uids(pool), n.generations(pool)
-	n.always(5*time.Second, n.unchanged(pool, uids, generations))
+	const next = "v0.1.1"
+	before := s.node.Function().Name
+	n.must(s.registry.Republish(n.ctx, functionPackage, packageTag, next))
+	_, err := s.client.Patch(n.ctx, kube.Functions, "", functionName, kube.Object{"spec": kube.Object{"package": "xpkg.crossplane.io/" + functionPackage + ":" + next}})
+	n.must(err)
+	n.eventually("the new revision runs alone", func() (bool, string) {
+		pod := s.node.Function()
+		return pod != nil && pod.Name != before, "the old one does"
+	})
+	n.must(s.await(n.ctx, kube.Functions, "", functionName, "Installed", "Healthy"))
+}
+
+// TestRefused gives a pool, in the middle of a roll, a spec that can never work, which only the function can know. Nothing
+// may change until it is taken back; then the roll goes on.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	n := newTenant(t)
+	n.create("workers", nil)
+	old := n.template(n.awaitReady("workers", 3))
+	r := record(n)
+	n.edit("workers", kube.Object{"kubernetesVersion": versionB})
+	n.eventually("the group is sent to another template", func() (bool, string) {
+		return n.xr("workers") != nil && len(n.mrs("workers")) == 4, state(n.xr("workers"))
+	})
+
+	other := exports(n.namespace)
+	other["schema"] = "captf.io/aws-cluster/v2"
+	n.publish(other)
+	n.awaitCondition("workers", "Synced", "False")
+	n.always(5*time.Second, n.unchanged("workers", n.uids("workers"), n.generations("workers")))
+
 	n.publish(exports(n.namespace))
+	n.awaitRolled("workers", old)
+	n.awaitReady("workers", 3)
+	r.neverDeleted(t, only(old))
 }

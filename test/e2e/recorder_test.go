@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -165,6 +166,19 @@ func (r *recorder) story() string {
 			out += fmt.Sprintf(" %v ready=%s", simulator.Field(f.object, "status", "rollout"), simulator.ConditionOf(f.object, "Ready").Status)
 		}
 		out += "\n"
+	}
+	return out
+}
+
+// changes from each version to the next, for a failure's message.
+func (r *recorder) changes() string {
+	out, last := "", map[string]kube.Object{}
+	for _, f := range r.all() {
+		key := f.kind + "/" + f.name()
+		if before := last[key]; before != nil {
+			out += fmt.Sprintf("%s %s:\n%s\n", key, f.version(), gocmp.Diff(before, f.object))
+		}
+		last[key] = f.object
 	}
 	return out
 }

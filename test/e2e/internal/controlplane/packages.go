@@ -58,6 +58,31 @@ func (r *Registry) Push(ctx context.Context, file, path string, tags ...string) 
 	return r.push(ctx, img, path, tags...)
 }
 
+// Republish a package under another tag, as another image with the same content.
+func (r *Registry) Republish(ctx context.Context, path, from, to string) error {
+	ref, err := name.NewTag(r.Host + "/" + path + ":" + from)
+	if err != nil {
+		return err
+	}
+	img, err := remote.Image(ref, remote.WithContext(ctx))
+	if err != nil {
+		return err
+	}
+	cf, err := img.ConfigFile()
+	if err != nil {
+		return err
+	}
+	cf = cf.DeepCopy()
+	if cf.Config.Labels == nil {
+		cf.Config.Labels = map[string]string{}
+	}
+	cf.Config.Labels["org.opencontainers.image.version"] = to
+	if img, err = mutate.ConfigFile(img, cf); err != nil {
+		return err
+	}
+	return r.push(ctx, img, path, to)
+}
+
 // PushProvider pushes a stand-in for a provider's package: its kinds in one version each, and no program. The tests play
 // the provider.
 func (r *Registry) PushProvider(ctx context.Context, path, tag, crdFolder string, versions map[string]string) error {

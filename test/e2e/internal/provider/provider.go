@@ -27,6 +27,9 @@ const (
 	period = 300 * time.Millisecond
 	// workers that write at the same time.
 	workers = 8
+	// calm is how many rounds a managed resource has to be left as it is to be looked at seldom, and seldom how many rounds
+	// that is.
+	calm, seldom = 3, 10
 )
 
 // A Provider plays provider-aws, and AWS.
@@ -40,6 +43,8 @@ type Provider struct {
 
 	// written holds what was written last and may not have come back yet.
 	written sync.Map
+	// idle counts for each managed resource how many rounds changed nothing.
+	idle sync.Map
 	// paused namespaces, whose managed resources are left alone.
 	paused sync.Map
 }
@@ -90,11 +95,11 @@ func (p *Provider) Run(ctx context.Context, say func(format string, args ...any)
 		}()
 	}
 	defer close(queue)
-	for ctx.Err() == nil {
+	for round := 0; ctx.Err() == nil; round++ {
 		for kind, store := range p.caches {
 			for _, o := range store.List() {
 				mr, _ := o.(*unstructured.Unstructured)
-				if _, paused := p.paused.Load(mr.GetNamespace()); paused {
+				if _, paused := p.paused.Load(mr.GetNamespace()); paused || p.isCalm(mr, round) {
 					continue
 				}
 				busy.Add(1)
@@ -108,6 +113,35 @@ func (p *Provider) Run(ctx context.Context, say func(format string, args ...any)
 		case <-time.After(period):
 		}
 	}
+}
+
+// An idleness is how many rounds changed nothing about one version of a managed resource.
+type idleness struct {
+	version string
+	rounds  int
+}
+
+// isCalm says that a managed resource need not be looked at in this round: nobody changed it, and AWS did not either. A
+// provider polls such ones every ten minutes.
+func (p *Provider) isCalm(mr *unstructured.Unstructured, round int) bool {
+	i, known := p.idle.Load(mr.GetUID())
+	if !known {
+		return false
+	}
+	last, _ := i.(idleness)
+	uid := string(mr.GetUID())
+	return last.version == mr.GetResourceVersion() && last.rounds >= calm && (round+int(uid[0])+int(uid[1]))%seldom != 0
+}
+
+// rest notes a round that changed nothing.
+func (p *Provider) rest(mr *unstructured.Unstructured) {
+	i, _ := p.idle.Load(mr.GetUID())
+	last, _ := i.(idleness)
+	if last.version != mr.GetResourceVersion() {
+		last = idleness{version: mr.GetResourceVersion()}
+	}
+	last.rounds++
+	p.idle.Store(mr.GetUID(), last)
 }
 
 type work struct {
@@ -152,6 +186,10 @@ func (p *Provider) reconcile(ctx context.Context, kind kube.Resource, cached *un
 		return err
 	}
 
+	if equal(before.Object, after) {
+		p.rest(before)
+		return nil
+	}
 	status := after["status"]
 	if !equal(without(before.Object), without(after)) {
 		if after, err = p.client.Update(ctx, kind, after); err != nil {
