@@ -149,7 +149,13 @@ func TestGivingUp(t *testing.T) {
 			if tc.prepare != nil {
 				tc.prepare(m)
 			}
-			r := m.hook(demo())
+			m.install(demo())
+			tries := attempts
+			if tc.cli { // It takes seconds to start.
+				tries = 3
+				m.edit("attempts=30", "attempts=3")
+			}
+			r := m.run(hookFile)
 			last := m.last()
 			want := "failed: gave up on " + object + ": " + tc.last
 			if !strings.HasPrefix(last, want) {
@@ -158,8 +164,8 @@ func TestGivingUp(t *testing.T) {
 			m.checkNothing(r, last)
 			m.checkSecrets(r.out)
 			slept := strings.Fields(m.read("/run/slept"))
-			if len(slept) != attempts-1 {
-				t.Errorf("%s\nwaited %d times, want %d", tc.reason, len(slept), attempts-1)
+			if len(slept) != tries-1 {
+				t.Errorf("%s\nwaited %d times, want %d", tc.reason, len(slept), tries-1)
 			}
 			total := 0
 			for _, seconds := range slept {
@@ -535,23 +541,23 @@ func TestBounds(t *testing.T) {
 	}{
 		"NoRoute": {
 			reason: "Nothing between here and S3 answers.", prepare: noRoute,
-			edits: []string{"attempts=30", "attempts=1"}, min: 10 * time.Second, max: 45 * time.Second,
+			edits: []string{"attempts=30", "attempts=1"}, min: 10 * time.Second, max: 55 * time.Second,
 			last: "curl: (28) ",
 		},
 		"NoRouteCLI": {
 			reason: "It does not try again by itself, and gives up as soon.", cli: true, prepare: noRoute,
-			edits: []string{"attempts=30", "attempts=1"}, min: 10 * time.Second, max: 45 * time.Second,
+			edits: []string{"attempts=30", "attempts=1"}, min: 10 * time.Second, max: 55 * time.Second,
 			last: `Connect timeout on endpoint URL: "https://` + demoHost,
 		},
 		"Deadline": {
 			reason: "Attempts that take long are fewer.", prepare: noRoute,
 			edits: []string{"deadline=900", "deadline=12", "--connect-timeout 10", "--connect-timeout 4"},
-			min:   12 * time.Second, max: 45 * time.Second, last: "curl: (28) ",
+			min:   12 * time.Second, max: 100 * time.Second, last: "curl: (28) ",
 		},
 		"DeadlineCLI": {
 			reason: "So they are with the AWS CLI.", cli: true, prepare: noRoute,
 			edits: []string{"deadline=900", "deadline=8", "--cli-connect-timeout 10", "--cli-connect-timeout 4"},
-			min:   8 * time.Second, max: 45 * time.Second, last: "Connect timeout on endpoint URL: ",
+			min:   8 * time.Second, max: 100 * time.Second, last: "Connect timeout on endpoint URL: ",
 		},
 		"Stalled": {
 			reason: "It starts to answer and stops.", prepare: stalled,
@@ -561,12 +567,12 @@ func TestBounds(t *testing.T) {
 		"StalledCLI": {
 			reason: "The AWS CLI waits for bytes no longer than it is told.", cli: true, prepare: stalled,
 			edits: []string{"attempts=30", "attempts=1", "--cli-read-timeout 60", "--cli-read-timeout 3"},
-			min:   3 * time.Second, max: 40 * time.Second, last: "Read timeout on endpoint URL: ",
+			min:   3 * time.Second, max: 55 * time.Second, last: "Read timeout on endpoint URL: ",
 		},
 		"StuckCLI": {
 			reason: "It is ended, and gives no reason.", cli: true, prepare: stalled,
 			edits: []string{"attempts=30", "attempts=1", "timeout 180", "timeout 6"},
-			min:   6 * time.Second, max: 40 * time.Second, last: "no answer in 180 s",
+			min:   6 * time.Second, max: 55 * time.Second, last: "no answer in 180 s",
 		},
 		"NoRouteToMetadata": {
 			reason: "Two addresses of the metadata do not answer.",
@@ -577,14 +583,15 @@ func TestBounds(t *testing.T) {
 					ip(m.t, []string{"address", "add", address, "dev", "lo"}, "address", "del", address, "dev", "lo")
 				}
 			},
-			edits: []string{"attempts=30", "attempts=1"}, min: 6 * time.Second, max: 15 * time.Second,
+			edits: []string{"attempts=30", "attempts=1", "--max-time 10", "--max-time 60"},
+			min:   6 * time.Second, max: 55 * time.Second,
 			last: "the instance metadata (IMDSv2) gives no session token",
 		},
 		"StuckMetadata": {
 			reason:  "The metadata service takes the request and does not answer.",
 			prepare: func(*machine) { metadata.delay = 10 * time.Second },
 			edits:   []string{"attempts=30", "attempts=1", "--max-time 10", "--max-time 2"},
-			min:     4 * time.Second, max: 15 * time.Second,
+			min:     4 * time.Second, max: 19 * time.Second,
 			last: "the instance metadata (IMDSv2) gives no session token",
 		},
 	}
