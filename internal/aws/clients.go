@@ -36,7 +36,8 @@ const userAgent = "function-aws-machinepool"
 // it comes from whoever writes the cluster's exports: one label keeps it below the endpoint's domain.
 var regionName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}[a-z0-9]$`)
 
-// An sdk makes clients of the AWS SDK. All of them share one pool of connections.
+// An sdk makes clients of the AWS SDK. All of them share one pool of connections, unless AWS_CA_BUNDLE is set, which the SDK
+// makes a pool for each time.
 type sdk struct {
 	http       *awshttp.BuildableClient
 	maxBackoff time.Duration
@@ -67,6 +68,8 @@ func (s *sdk) clients(ctx context.Context, id pool.Identity, region string) (Cli
 		config.WithHTTPClient(s.http),
 		// EKS Pod Identity's agent is asked with another client, which has no timeout, unless it is told.
 		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) { o.HTTPClient = s.http }),
+		// AWS_DEFAULTS_MODE=auto asks the metadata service while clients are made.
+		config.WithDefaultsMode(awssdk.DefaultsModeStandard),
 		config.WithRetryer(s.retryer),
 		// Here and not with the clients below, so that the ones that the SDK makes to sign in have them too.
 		config.WithAPIOptions([]func(*middleware.Stack) error{
@@ -93,6 +96,7 @@ func (s *sdk) clients(ctx context.Context, id pool.Identity, region string) (Cli
 	if err != nil {
 		return Clients{}, &credentialsError{err: fmt.Errorf("cannot load the AWS configuration: %w", err), shown: "the AWS configuration of the function's pod cannot be loaded: check its AWS_ variables"}
 	}
+	cfg.HTTPClient = sharedClient{cfg.HTTPClient}
 	cfg.Credentials = explained{next: cfg.Credentials}
 	for _, role := range id.AssumeRoleChain {
 		cfg = s.assume(cfg, role)
@@ -103,6 +107,10 @@ func (s *sdk) clients(ctx context.Context, id pool.Identity, region string) (Cli
 		EC2:         ec2.NewFromConfig(cfg, func(o *ec2.Options) { o.APIOptions = append(o.APIOptions, onlyWhole) }),
 	}, nil
 }
+
+// A sharedClient hides what it is: the SDK copies a client that it can build anew, with a pool of connections and with
+// timeouts of its own.
+type sharedClient struct{ awssdk.HTTPClient }
 
 // assume returns the configuration signed in as the role.
 func (s *sdk) assume(cfg awssdk.Config, role v1beta1.AssumeRole) awssdk.Config {

@@ -59,12 +59,7 @@ func group(g *types.AutoScalingGroup) *pool.Group {
 		ARN:              awssdk.ToString(g.AutoScalingGroupARN),
 		Name:             awssdk.ToString(g.AutoScalingGroupName),
 		DesiredCapacity:  awssdk.ToInt32(g.DesiredCapacity),
-		MinSize:          awssdk.ToInt32(g.MinSize),
-		MaxSize:          awssdk.ToInt32(g.MaxSize),
 		LaunchTemplateID: launchTemplateID(g),
-		// Status is only there while the group is being deleted.
-		// https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_AutoScalingGroup.html
-		Deleting: awssdk.ToString(g.Status) != "",
 	}
 	for i := range g.Instances {
 		out.Members = append(out.Members, member(&g.Instances[i]))
@@ -90,12 +85,10 @@ func member(i *types.Instance) pool.GroupMember {
 		InstanceID:           awssdk.ToString(i.InstanceId),
 		Zone:                 awssdk.ToString(i.AvailabilityZone),
 		LifecycleState:       string(i.LifecycleState),
-		HealthStatus:         awssdk.ToString(i.HealthStatus),
 		ProtectedFromScaleIn: awssdk.ToBool(i.ProtectedFromScaleIn),
 	}
 	if i.LaunchTemplate != nil {
 		out.LaunchTemplateID = awssdk.ToString(i.LaunchTemplate.LaunchTemplateId)
-		out.LaunchTemplateVersion = awssdk.ToString(i.LaunchTemplate.Version)
 	}
 	return out
 }

@@ -39,25 +39,37 @@ func (v *view) readInstances(ctx context.Context, names []string, size func(stri
 	}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for _, part := range parts(names, size) {
+	pack := v.packing.now()
+	for _, part := range parts(names, size, pack) {
 		wg.Go(func() {
-			found := isolate(part, func(names []string) (map[string][]pool.Instance, *failure) { return v.describeInstances(ctx, names) })
+			found := isolate(part, func(names []string) (map[string]outcome[[]pool.Instance], *failure) {
+				found, f := v.describeInstances(ctx, names, pack)
+				if f != nil && f.Reason == pool.ReadTimedOut && len(names) > 1 {
+					v.packing.late(pack)
+				}
+				return found, f
+			})
 			mu.Lock()
 			defer mu.Unlock()
-			maps.Copy(out, found)
+			for n, o := range found {
+				if o.failure != nil {
+					o.value = outcome[[]pool.Instance]{failure: o.failure}
+				}
+				out[n] = o.value
+			}
 		})
 	}
 	wg.Wait()
 	return out
 }
 
-// parts cuts names so that each part fits into a filter and, as far as sizes are known, into a page.
-func parts(names []string, size func(string) int) [][]string {
+// parts cuts names so that each part fits into a filter and, by its members, into a page.
+func parts(names []string, size func(string) int, page int) [][]string {
 	var out [][]string
 	begin, items := 0, 0
 	for i, n := range names {
 		s := size(n)
-		if i > begin && (i-begin == valuesPerFilter || items+s > itemsPerPage) {
+		if i > begin && (i-begin == valuesPerFilter || items+s > page) {
 			out = append(out, names[begin:i])
 			begin, items = i, 0
 		}
@@ -66,7 +78,9 @@ func parts(names []string, size func(string) int) [][]string {
 	return append(out, names[begin:])
 }
 
-func (v *view) describeInstances(ctx context.Context, names []string) (map[string][]pool.Instance, *failure) {
+// describeInstances reads the instances of groups. A group one of whose instances has no id or no zone failed: there is no
+// providerID without them, and a list without that instance would be a shorter one.
+func (v *view) describeInstances(ctx context.Context, names []string, page int) (map[string]outcome[[]pool.Instance], *failure) {
 	states := memberStates()
 	values := make([]string, 0, len(names))
 	wanted := make(map[string]bool, len(names))
@@ -78,6 +92,7 @@ func (v *view) describeInstances(ctx context.Context, names []string) (map[strin
 	// By id, since an instance can move from one page to the next while pages are read.
 	byID := make(map[string]pool.Instance)
 	groups := make(map[string]string)
+	found := make(map[string]outcome[[]pool.Instance], len(names))
 	f := pages(ctx, v.caller, opInstances, len(names),
 		func(ctx context.Context, token *string) (*ec2.DescribeInstancesOutput, error) {
 			return v.clients.EC2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{
@@ -85,7 +100,7 @@ func (v *view) describeInstances(ctx context.Context, names []string) (map[strin
 					{Name: awssdk.String("tag:" + groupTag), Values: values},
 					{Name: awssdk.String("instance-state-name"), Values: states},
 				},
-				MaxResults: awssdk.Int32(itemsPerPage),
+				MaxResults: awssdk.Int32(int32(page)), //nolint:gosec // At most a page of AWS.
 				NextToken:  token,
 			})
 		},
@@ -94,7 +109,11 @@ func (v *view) describeInstances(ctx context.Context, names []string) (map[strin
 				for i := range out.Reservations[r].Instances {
 					in := instance(&out.Reservations[r].Instances[i])
 					name := groupOf(&out.Reservations[r].Instances[i])
-					if wanted[name] && slices.Contains(states, in.State) {
+					switch {
+					case !wanted[name] || !slices.Contains(states, in.State):
+					case in.ID == "" || in.Zone == "":
+						found[name] = outcome[[]pool.Instance]{failure: partial(opInstances)}
+					default:
 						byID[in.ID], groups[in.ID] = in, name
 					}
 				}
@@ -105,9 +124,10 @@ func (v *view) describeInstances(ctx context.Context, names []string) (map[strin
 		return nil, f
 	}
 
-	found := make(map[string][]pool.Instance, len(names))
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
-		found[groups[id]] = append(found[groups[id]], byID[id])
+		o := found[groups[id]]
+		o.value = append(o.value, byID[id])
+		found[groups[id]] = o
 	}
 	return found, nil
 }

@@ -48,14 +48,14 @@ func TestInternalIPs(t *testing.T) {
 // page hold.
 func TestParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		sizes := rapid.SliceOfN(rapid.SampledFrom([]int{1, 1, 10, 400, 999, 1000, 1001, 5000}), 1, 450).Draw(t, "sizes")
+		sizes := rapid.SliceOfN(rapid.SampledFrom([]int{1, 1, 10, 150, 399, 400, 401, 5000}), 1, 450).Draw(t, "sizes")
 		names := make([]string, len(sizes))
 		size := map[string]int{}
 		for i, s := range sizes {
 			names[i] = strconv.Itoa(i)
 			size[names[i]] = s
 		}
-		got := parts(names, func(n string) int { return size[n] })
+		got := parts(names, func(n string) int { return size[n] }, packedInstances)
 		if diff := cmp.Diff(names, slices.Concat(got...)); diff != "" {
 			t.Errorf("-want, +got:\n%s", diff)
 		}
@@ -64,8 +64,8 @@ func TestParts(t *testing.T) {
 			for _, n := range part {
 				sum += size[n]
 			}
-			if len(part) == 0 || len(part) > valuesPerFilter || (sum > itemsPerPage && len(part) > 1) {
-				t.Errorf("want 1 to %d names of at most %d items, got %d of %d", valuesPerFilter, itemsPerPage, len(part), sum)
+			if len(part) == 0 || len(part) > valuesPerFilter || (sum > packedInstances && len(part) > 1) {
+				t.Errorf("want 1 to %d names of at most %d items, got %d of %d", valuesPerFilter, packedInstances, len(part), sum)
 			}
 		}
 	})

@@ -19,6 +19,8 @@ import (
 // as the process: clients, cache and batches are its own.
 type Reader struct {
 	views *views
+	// budget of all views.
+	budget *batch.Budget
 }
 
 // NewClientsFn makes the clients that an identity reads a region with. It must not call AWS.
@@ -68,7 +70,7 @@ func NewReader(opts ...Option) *Reader {
 	}
 	budget := batch.NewBudget(maxHeld)
 
-	return &Reader{views: &views{
+	return &Reader{budget: budget, views: &views{
 		byKey:   make(map[viewKey]*viewEntry),
 		metrics: m,
 		build: func(id pool.Identity, region string) (*view, *failure) {
@@ -105,7 +107,7 @@ func (r *Reader) Read(ctx context.Context, q pool.Query) pool.Reading {
 	}
 	ctx, cancel := context.WithTimeout(ctx, readBudget)
 	defer cancel()
-	v, f := r.views.get(q.Identity, q.Region)
+	v, f := r.views.get(ctx, q.Identity, q.Region)
 	if f != nil {
 		return allFailed(asked, f)
 	}

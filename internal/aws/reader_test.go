@@ -58,7 +58,6 @@ func wantDemoGroup() *pool.Group {
 		ARN:              "arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:x:autoScalingGroupName/demo",
 		Name:             "demo",
 		DesiredCapacity:  2,
-		MaxSize:          10,
 		LaunchTemplateID: "lt-1",
 		Members:          []pool.GroupMember{{InstanceID: "i-1", LifecycleState: "InService"}, {InstanceID: "i-2", LifecycleState: "InService"}},
 	}
@@ -121,7 +120,7 @@ func TestRead(t *testing.T) {
 				Group:     known(wantDemoGroup()),
 				Instances: known(wantDemoInstances()),
 				Image:     known(&pool.Image{ID: "ami-2", Name: "ubuntu-1.34.1-b"}),
-				Refresh:   known(&pool.Refresh{ID: "new", Status: "InProgress", StartTime: refreshStart, StatusReason: "Waiting", PercentageComplete: 40, InstancesToUpdate: 2}),
+				Refresh:   known(&pool.Refresh{ID: "new", Status: "InProgress", StartTime: refreshStart, StatusReason: "Waiting", PercentageComplete: 40}),
 			},
 			calls: map[string]int{opGroups: 1, opInstances: 1, opImages: 1, opRefreshes: 1},
 		},
@@ -244,6 +243,33 @@ func TestRead(t *testing.T) {
 			},
 			calls: map[string]int{opGroups: 1, opInstances: 1},
 		},
+		"InstanceWithoutAZone": {
+			reason: "There is no providerID without a zone, and a list without the instance would be shorter.",
+			args:   query("demo"),
+			mod:    func(f *fakeAWS) { f.instances[1].Placement = nil },
+			want: pool.Reading{
+				Group:     known(wantDemoGroup()),
+				Instances: unknown[[]pool.Instance](pool.ReadPartial, "ec2:DescribeInstances answered only in part"),
+			},
+			calls: map[string]int{opGroups: 1, opInstances: 1},
+		},
+		"InstanceWithoutAnID": {
+			reason: "Nor without an id.",
+			args:   query("demo"),
+			mod:    func(f *fakeAWS) { f.instances[1].InstanceId = nil },
+			want: pool.Reading{
+				Group:     known(wantDemoGroup()),
+				Instances: unknown[[]pool.Instance](pool.ReadPartial, "ec2:DescribeInstances answered only in part"),
+			},
+			calls: map[string]int{opGroups: 1, opInstances: 1},
+		},
+		"InstanceOfAnotherGroupWithoutAZone": {
+			reason: "Which is that group's matter.",
+			args:   query("demo"),
+			mod:    func(f *fakeAWS) { f.instances[4].Placement = nil },
+			want:   pool.Reading{Group: known(wantDemoGroup()), Instances: known(wantDemoInstances())},
+			calls:  map[string]int{opGroups: 1, opInstances: 1},
+		},
 		"WildcardName": {
 			reason: "A name is a name, also where filters know wildcards.",
 			args:   query("*"),
@@ -345,7 +371,7 @@ func TestReadFewCalls(t *testing.T) {
 			reason:  "Groups go a hundred and instances a page at a time; an image that all look for is looked up once.",
 			pools:   1000,
 			members: 10,
-			want:    map[string]int{opGroups: 10, opInstances: 10, opImages: 1},
+			want:    map[string]int{opGroups: 10, opInstances: 25, opImages: 1},
 		},
 		"ManyEmpty": {
 			reason:  "Filters take two hundred groups.",
@@ -357,7 +383,7 @@ func TestReadFewCalls(t *testing.T) {
 			reason:  "Groups that do not fit into a page together are read side by side, and one that is larger in several.",
 			pools:   2,
 			members: 1500,
-			want:    map[string]int{opGroups: 1, opInstances: 4, opImages: 1},
+			want:    map[string]int{opGroups: 1, opInstances: 8, opImages: 1},
 		},
 	}
 	for name, tc := range cases {
@@ -452,6 +478,46 @@ func TestReadFailureIsNotKept(t *testing.T) {
 		f.fail = nil
 		if diff := cmp.Diff(pool.Reading{Group: known(wantDemoGroup()), Instances: known(wantDemoInstances())}, r.Read(context.Background(), q), anyTime()); diff != "" {
 			t.Errorf("after the failure: -want, +got:\n%s", diff)
+		}
+	})
+}
+
+// A page that is too slow fails the pools on it once, and not each time.
+func TestReadSlowPages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakeFleet(100, 10)
+		f.fail = func(op string, names []string, _ int) error {
+			if took := time.Duration(len(names)) * 120 * time.Millisecond; op == opInstances && took > 4*time.Second {
+				time.Sleep(4 * time.Second)
+				return context.DeadlineExceeded
+			} else if op == opInstances {
+				time.Sleep(took)
+			}
+			return nil
+		}
+		r := newFakeReader(t, f)
+		round := func() (late int) {
+			var mu sync.Mutex
+			var wg sync.WaitGroup
+			for p := range 100 {
+				wg.Go(func() {
+					got := r.Read(context.Background(), query(fleetPool(p)))
+					mu.Lock()
+					defer mu.Unlock()
+					if got.Instances.Failed() {
+						late++
+					}
+				})
+			}
+			wg.Wait()
+			return late
+		}
+		if first, second := round(), round(); first != 80 || second != 0 {
+			t.Errorf("want two full pages late once, got %d pools, then %d", first, second)
+		}
+		time.Sleep(packTime)
+		if late := round(); late != 80 {
+			t.Errorf("want full pages tried again after a while, got %d pools late", late)
 		}
 	})
 }

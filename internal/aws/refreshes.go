@@ -33,7 +33,6 @@ func (v *view) readRefresh(ctx context.Context, name string) outcome[*pool.Refre
 				StartTime:          awssdk.ToTime(r.StartTime),
 				StatusReason:       awssdk.ToString(r.StatusReason),
 				PercentageComplete: awssdk.ToInt32(r.PercentageComplete),
-				InstancesToUpdate:  awssdk.ToInt32(r.InstancesToUpdate),
 			}
 			return nil
 		})

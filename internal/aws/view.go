@@ -15,6 +15,7 @@ import (
 type view struct {
 	clients Clients
 	caller  *caller
+	packing *packing
 
 	memberships *batch.Loader[string, membership]
 	images      *batch.Loader[pool.ImageQuery, outcome[*pool.Image]]
@@ -31,6 +32,7 @@ type membership struct {
 func newView(c Clients, region string, log logging.Logger, m *metrics, budget *batch.Budget) *view {
 	v := &view{
 		clients: c,
+		packing: newPacking(),
 		caller:  &caller{region: region, metrics: m, log: log, slots: make(chan struct{}, maxCalls), refusals: &refusals{}},
 	}
 	v.memberships = batch.New(batch.Config[string, membership]{
@@ -44,7 +46,7 @@ func newView(c Clients, region string, log logging.Logger, m *metrics, budget *b
 		Remember: rememberTime,
 		// What fits into one call of either kind costs nothing.
 		RideKeys:   groupsPerCall,
-		RideWeight: itemsPerPage,
+		RideWeight: packedInstances,
 		Budget:     budget,
 		Observer:   m.observer("membership"),
 	})

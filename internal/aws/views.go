@@ -1,8 +1,8 @@
 package aws
 
 import (
+	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
@@ -20,25 +20,43 @@ type views struct {
 
 // A viewEntry is a view that is there or being made. Whoever asks for it meanwhile waits for that one.
 type viewEntry struct {
-	get  func() (*view, *failure)
-	made atomic.Pointer[view]
 	used time.Time
+	// made is closed when view or failure is there.
+	made    chan struct{}
+	view    *view
+	failure *failure
 }
 
-// get returns the view of the identity in the region. A failure is not kept: a Secret that is mended works at once.
-func (vs *views) get(id pool.Identity, region string) (*view, *failure) {
-	key := keyOf(id, region)
-	e := vs.entry(key, id, region)
-	v, f := e.get()
-	if f != nil {
-		vs.mu.Lock()
-		defer vs.mu.Unlock()
-		if vs.byKey[key] == e {
-			vs.drop(key)
+// get returns the view of the identity in the region, or fails when the context ends before it is made. A failure is not
+// kept: a Secret that is mended works at once.
+func (vs *views) get(ctx context.Context, id pool.Identity, region string) (*view, *failure) {
+	e := vs.entry(keyOf(id, region), id, region)
+	select {
+	case <-e.made:
+	case <-ctx.Done():
+		select {
+		case <-e.made:
+		default:
+			return nil, failed(pool.ReadTimedOut, "the clients for AWS were not made in time (%s)", guide)
 		}
-		return nil, f
 	}
-	return v, nil
+	return e.view, e.failure
+}
+
+// make the view, for whoever waits for it.
+func (vs *views) make(key viewKey, e *viewEntry, id pool.Identity, region string) {
+	v, f := vs.build(id, region)
+	vs.mu.Lock()
+	defer vs.mu.Unlock()
+	e.view, e.failure = v, f
+	switch {
+	case vs.byKey[key] != e && v != nil:
+		// Dropped meanwhile: it answers those who wait, and keeps nothing.
+		v.close()
+	case vs.byKey[key] == e && f != nil:
+		vs.drop(key)
+	}
+	close(e.made)
 }
 
 func (vs *views) entry(key viewKey, id pool.Identity, region string) *viewEntry {
@@ -53,14 +71,10 @@ func (vs *views) entry(key viewKey, id pool.Identity, region string) *viewEntry 
 		if len(vs.byKey) >= maxViews {
 			vs.drop(vs.longestUnused())
 		}
-		e = &viewEntry{}
-		e.get = sync.OnceValues(func() (*view, *failure) {
-			v, f := vs.build(id, region)
-			e.made.Store(v)
-			return v, f
-		})
+		e = &viewEntry{made: make(chan struct{})}
 		vs.byKey[key] = e
 		vs.metrics.views.Set(float64(len(vs.byKey)))
+		go vs.make(key, e, id, region)
 	}
 	e.used = now
 	return e
@@ -72,8 +86,8 @@ func (vs *views) sweep(now time.Time) {
 	for k, e := range vs.byKey {
 		if now.Sub(e.used) >= idleTime {
 			vs.drop(k)
-		} else if v := e.made.Load(); v != nil {
-			v.sweep()
+		} else if e.view != nil {
+			e.view.sweep()
 		}
 	}
 }
@@ -91,8 +105,8 @@ func (vs *views) longestUnused() viewKey {
 
 func (vs *views) drop(key viewKey) {
 	if e := vs.byKey[key]; e != nil {
-		if v := e.made.Load(); v != nil {
-			v.close()
+		if e.view != nil {
+			e.view.close()
 		}
 		delete(vs.byKey, key)
 	}

@@ -74,6 +74,45 @@ func TestViewsAreReusedAndDropped(t *testing.T) {
 	})
 }
 
+// A run does not wait for clients for longer than it has, and what was dropped while it was made keeps nothing.
+func TestViewsDroppedWhileMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakeFleet(1, 1000)
+		gate := make(chan struct{})
+		r := NewReader(WithNewClients(func(_ context.Context, _ pool.Identity, region string) (Clients, error) {
+			if region == "slow-1" {
+				<-gate
+			}
+			return f.clients(), nil
+		}))
+		ask := func(ctx context.Context, region string) pool.Reading {
+			return r.Read(ctx, pool.Query{Identity: podIdentity, Region: region, GroupName: fleetPool(0), MaxAge: time.Minute})
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		defer cancel()
+		begin := time.Now()
+		if got := ask(ctx, "slow-1"); got.Group.Err == nil || got.Group.Err.Reason != pool.ReadTimedOut || time.Since(begin) != 100*time.Millisecond {
+			t.Errorf("want TimedOut when the run's time is over, got %+v after %s", got.Group, time.Since(begin))
+		}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if got := ask(context.Background(), "slow-1"); !got.Group.Known() {
+				t.Errorf("want whoever waits for a dropped view answered, got %+v", got.Group.Err)
+			}
+		})
+		synctest.Wait()
+		time.Sleep(time.Millisecond)
+		for i := range maxViews {
+			r.Read(context.Background(), pool.Query{Identity: podIdentity, Region: fmt.Sprintf("r-%d", i), GroupName: "none", MaxAge: time.Minute})
+		}
+		close(gate)
+		wg.Wait()
+		if n := r.budget.Held(); n != maxViews {
+			t.Errorf("want the dropped view to keep nothing, got %d units held of %d views", n, maxViews)
+		}
+	})
+}
+
 // No identity and no region is ever answered with what another one sees, however their runs mix.
 func TestTenantsAreIsolated(t *testing.T) {
 	type step struct {

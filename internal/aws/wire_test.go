@@ -92,13 +92,10 @@ func wantWireGroup() *pool.Group {
 		ARN:              "arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:1:autoScalingGroupName/demo",
 		Name:             "demo",
 		DesiredCapacity:  2,
-		MinSize:          1,
-		MaxSize:          3,
 		LaunchTemplateID: "lt-2",
-		Deleting:         true,
 		Members: []pool.GroupMember{
-			{InstanceID: "i-1", Zone: "us-east-1a", LifecycleState: "InService", HealthStatus: "Healthy"},
-			{InstanceID: "i-2", Zone: "us-east-1b", LifecycleState: "Terminating:Wait", HealthStatus: "Unhealthy", LaunchTemplateID: "lt-1", LaunchTemplateVersion: "7", ProtectedFromScaleIn: true},
+			{InstanceID: "i-1", Zone: "us-east-1a", LifecycleState: "InService"},
+			{InstanceID: "i-2", Zone: "us-east-1b", LifecycleState: "Terminating:Wait", LaunchTemplateID: "lt-1", ProtectedFromScaleIn: true},
 		},
 	}
 }
@@ -517,7 +514,7 @@ func TestWireRequests(t *testing.T) {
 	}
 	want := map[string]string{
 		"DescribeAutoScalingGroups": "Action=DescribeAutoScalingGroups&AutoScalingGroupNames.member.1=demo*&MaxRecords=100",
-		"DescribeInstances":         `Action=DescribeInstances&Filter.1.Name=tag:aws:autoscaling:groupName&Filter.1.Value.1=demo\*&Filter.2.Name=instance-state-name&Filter.2.Value.1=pending&Filter.2.Value.2=running&Filter.2.Value.3=stopping&Filter.2.Value.4=stopped&MaxResults=1000`,
+		"DescribeInstances":         `Action=DescribeInstances&Filter.1.Name=tag:aws:autoscaling:groupName&Filter.1.Value.1=demo\*&Filter.2.Name=instance-state-name&Filter.2.Value.1=pending&Filter.2.Value.2=running&Filter.2.Value.3=stopping&Filter.2.Value.4=stopped&MaxResults=400`,
 		"DescribeImages":            "Action=DescribeImages&Filter.1.Name=name&Filter.1.Value.1=n-*&Filter.2.Name=architecture&Filter.2.Value.1=arm64&Filter.3.Name=state&Filter.3.Value.1=available&IncludeDeprecated=true&MaxResults=1000&Owner.1=819546954734",
 		"DescribeInstanceRefreshes": "Action=DescribeInstanceRefreshes&AutoScalingGroupName=demo*&MaxRecords=1",
 	}

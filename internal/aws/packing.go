@@ -1,0 +1,35 @@
+package aws
+
+import (
+	"sync"
+	"time"
+)
+
+// A packing says how many instances are read together: fewer for a while after such a read came too late, since one slow
+// page would otherwise fail the same pools each time.
+type packing struct {
+	mu      sync.Mutex
+	size    int
+	changed time.Time
+}
+
+func newPacking() *packing { return &packing{size: packedInstances} }
+
+func (p *packing) now() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.size < packedInstances && time.Since(p.changed) >= packTime {
+		p.size, p.changed = min(2*p.size, packedInstances), time.Now()
+	}
+	return p.size
+}
+
+// late says that a read of so many was too late. Reads that were under way together halve it once.
+func (p *packing) late(used int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.size == used {
+		p.size = max(used/2, minPacked)
+	}
+	p.changed = time.Now()
+}
