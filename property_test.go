@@ -218,6 +218,7 @@ func (h *history) converges() {
 	if g == nil {
 		h.failsf(poolConverges, "there is no group; conditions: %v", simulator.Field(h.XR, "status", "conditions"))
 	}
+	h.startsOneRefreshPerRoll()
 	h.stallsForAReason(g)
 	h.AWS.Heal()
 	skipped := false

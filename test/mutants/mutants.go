@@ -93,12 +93,6 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 		to:   "if recorded := slices.Sorted(maps.Keys(in.Cluster)); len(recorded) > 0 {",
 	},
 	{
-		name: "takes the name of a template that was let go and may still be there", property: deletion,
-		file: inMachine,
-		from: "	for _, r := range in.Memory.Retired {",
-		to:   "	for _, r := range in.Memory.Retired[:0] {",
-	},
-	{
 		name: "never retries a lost roll", property: convergence,
 		file: inMachine,
 		from: "	if !isLost(in, current) {",
@@ -139,12 +133,6 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 		file: inPlan,
 		from: "UserData:     in.bootstrap.userData,",
 		to:   "UserData:     in.bootstrap.userData + string(in.bootstrap.payload),",
-	},
-	{
-		name: "holds the object while a roll is on", property: rotation,
-		file: inPlan,
-		from: "if obj.Bucket != \"\" && len(obj.Payload) > 0 {",
-		to:   "if obj.Bucket != \"\" && len(obj.Payload) > 0 && (observed == nil || len(o.Managed.Templates) < 2) {",
 	},
 	{
 		name: "writes the time of the reading into the status", property: stillness,
