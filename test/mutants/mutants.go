@@ -135,7 +135,7 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 		to:   "UserData:     in.bootstrap.userData + string(in.bootstrap.payload),",
 	},
 	{
-		name: "writes the time of the reading into the status", property: stillness,
+		name: "writes the time of the reading into the status", property: convergence,
 		file: "internal/decision/rollmessage.go",
 		from: "return \"the group and every member use launch template \" + p.CurrentID",
 		to:   "return \"the group and every member use launch template \" + p.CurrentID + o.AWS.Group.At.String()",
