@@ -13,6 +13,9 @@ GO         ?= go
 TESTFLAGS  ?=
 FUZZTIME   ?= 60s
 BENCHFLAGS ?= -benchtime=1s
+HISTORIES  ?= 10000
+# Expanded once, so that what is printed is what is run.
+SEED       := $(or $(SEED),$(shell date +%s))
 VERSION    ?= v0.0.0-$(shell git describe --always --dirty 2>/dev/null || echo unknown)
 ARCHS      ?= $(shell $(GO) env GOARCH)
 
@@ -92,6 +95,20 @@ fuzz: ## Fuzz each fuzz target for FUZZTIME (60s)
 	  done; \
 	done
 
+.PHONY: histories
+histories: ## Hold a pool's six properties over HISTORIES (10000) random histories (SEED=n replays)
+	@echo 'SEED=$(SEED)'
+	GOGC=400 $(GO) test -run '^TestHistories$$' -count=1 -timeout 30m . -rapid.checks=$$(( $(HISTORIES) / 4 )) -rapid.seed=$(SEED)
+
+.PHONY: soak
+soak: ## The same over 1,000,000 histories, some hours (SEED=n replays)
+	@echo 'SEED=$(SEED)'
+	GOGC=800 $(GO) test -run '^TestHistories$$' -count=1 -timeout 0 . -rapid.checks=250000 -rapid.seed=$(SEED)
+
+.PHONY: mutants
+mutants: ## Make the mistakes of docs/rollouts.md and expect the property that it names to fail
+	$(GO) run ./test/mutants
+
 .PHONY: bench
 bench: ## Measure a run against a no-op, and calls to AWS per pool (BENCHFLAGS="-benchtime=5s -count=3")
 	$(GO) test -run '^$$' -bench . -benchmem $(BENCHFLAGS) . ./internal/aws
@@ -103,7 +120,7 @@ package: $(CROSSPLANE_CLI) $(PACKAGER) ## Build both Crossplane packages, no Doc
 	@$(PACKAGER) -cli $(CROSSPLANE_CLI) -out $(patsubst $(CURDIR)/%,%,$(CACHE))/package -version $(VERSION) $(ARCHS)
 
 .PHONY: verify
-verify: generate lint test test-aws test-boot render fuzz bench package ## Everything before a pull request: all of the above
+verify: generate lint test histories test-aws test-boot render fuzz bench package ## Everything before a pull request: all of the above
 
 ##@ Tools
 
