@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/aws/batch"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
 
 // resultOK is the result of a call that succeeded. That of another is its pool.ReadReason.
@@ -30,7 +31,7 @@ type metrics struct {
 // newMetrics registers the metrics, unless r is nil.
 func newMetrics(r prometheus.Registerer) *metrics {
 	f := promauto.With(r)
-	return &metrics{
+	m := &metrics{
 		calls: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "machinepool_aws_calls_total",
 			Help: "Calls to AWS by operation and result: OK, or why it failed. The SDK's retries of a call are in machinepool_aws_requests_total.",
@@ -72,6 +73,9 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Help: "Pairs of identity and region whose clients are held.",
 		}),
 	}
+	// From the start, so that the first refusal is an increase.
+	m.spares.WithLabelValues(opGroups, string(pool.ReadThrottled))
+	return m
 }
 
 func (m *metrics) called(op, result string, took time.Duration) {

@@ -568,7 +568,7 @@ func TestReadRefused(t *testing.T) {
 				if ops := f.ops(); ops[tc.op] > atMost || ops[tc.op] < 2 || ops[tc.spared] != 0 {
 					t.Errorf("\n%s\nwant at most %d calls that are refused, got %v", tc.reason, atMost, ops)
 				}
-				if n, err := testutil.GatherAndCount(registry, "machinepool_aws_calls_spared_total"); err != nil || n != 1 {
+				if n, err := testutil.GatherAndCount(registry, "machinepool_aws_calls_spared_total"); err != nil || n < 1 {
 					t.Errorf("\n%s\nwant the calls that were not made counted, got %d series, %v", tc.reason, n, err)
 				}
 
