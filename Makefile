@@ -1,6 +1,6 @@
 # function-aws-machinepool: `make help` lists what there is.
 #
-# Only Go, git and make are needed; python3 for test-aws, root on Debian for test-boot. Tools are pinned in modules of their own
+# Only Go, git and make are needed; python3 for test-aws, root on Debian for test-boot, etcd for e2e. Tools are pinned in modules of their own
 # under tools/ and built once, from source, into $(CACHE)/bin. test/admission is a
 # module of its own too: it needs another crossplane-runtime than the function.
 
@@ -62,6 +62,10 @@ test-aws: ## Run the tests against a real moto server (needs python3)
 .PHONY: test-boot
 test-boot: ## Boot the user data on a real cloud-init, in a chroot (needs root, installs with apt; BOOTFLAGS="-test.run Name")
 	@MACHINEPOOL_CACHE=$(CACHE) test/boot/run.sh $(BOOTFLAGS)
+
+.PHONY: e2e
+e2e: package $(CROSSPLANE_CORE) $(BIN)/kube-apiserver $(BIN)/kube-controller-manager ## Run it in a real control plane (needs etcd; TESTFLAGS="-run Name")
+	$(GO) -C test/e2e test -tags e2e -count=1 -timeout 20m $(TESTFLAGS) .
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Lint the Go code, and shell scripts if shellcheck is there (FIX=1 fixes what it can)
@@ -138,18 +142,20 @@ function:
 	@[ -x $(FUNCTION) ] || echo 'building the function, about 2 minutes the first time ...'
 	@$(GO) build -o $(FUNCTION) .
 
-# build-tool NAME,MODULE,PACKAGE,DURATION makes $(BIN)/NAME from tools/MODULE, anew
-# when its module changes.
+# build-tool NAME,MODULE,PACKAGE,DURATION,LDFLAGS makes $(BIN)/NAME from tools/MODULE,
+# anew when its module changes.
 define build-tool
 $(BIN)/$(1): tools/$(2)/go.mod tools/$(2)/go.sum
 	@mkdir -p $(BIN)
 	@echo 'building $(1), about $(4) the first time ...'
-	@cd tools/$(2) && $(GO) build -ldflags '-s -w' -o $$@ $(3)
+	@cd tools/$(2) && $(GO) build -ldflags '-s -w $(5)' -o $$@ $(3)
 	@touch $$@
 endef
 
 $(eval $(call build-tool,crossplane-cli,crossplane-cli,github.com/crossplane/cli/v2/cmd/crossplane,3 minutes))
-$(eval $(call build-tool,crossplane-core,crossplane-core,github.com/crossplane/crossplane/v2/cmd/crossplane,2 minutes))
+$(eval $(call build-tool,crossplane-core,crossplane-core,github.com/crossplane/crossplane/v2/cmd/crossplane,2 minutes,-X github.com/crossplane/crossplane-runtime/v2/pkg/version.version=v2.3.4))
+$(eval $(call build-tool,kube-apiserver,kubernetes,k8s.io/kubernetes/cmd/kube-apiserver,4 minutes,-X k8s.io/component-base/version.gitVersion=v1.35.4))
+$(eval $(call build-tool,kube-controller-manager,kubernetes,k8s.io/kubernetes/cmd/kube-controller-manager,2 minutes,-X k8s.io/component-base/version.gitVersion=v1.35.4))
 $(eval $(call build-tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen,1 minute))
 $(eval $(call build-tool,golangci-lint,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint,4 minutes))
 $(eval $(call build-tool,packager,packager,.,1 minute))
