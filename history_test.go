@@ -117,6 +117,11 @@ func (h *history) anyReconcile() {
 	case 3:
 		o.FailApplyAt = rapid.IntRange(1, 4).Draw(h.rt, "fail apply")
 	}
+	if h.Sees(simulator.ReconcileOptions{}, resourceGroup) && !h.Sees(o, resourceGroup) {
+		// A composite so stale that it does not refer to its group yet makes Crossplane itself forget the group (see
+		// Leaked). While inputs are missing as well, nothing that the function is shown tells of one.
+		o.StaleXR = false
+	}
 	h.reconcile(o)
 }
 
@@ -352,6 +357,11 @@ func (h *history) loseMemory() {
 		return
 	}
 	if unseen && simulator.Text(h.XR, "status", "autoscalingGroupName") == "" {
+		return
+	}
+	if mr != nil && h.group() == nil {
+		// A provider that creates a group that is gone, without annotations, names it anew. Whoever then still sees the
+		// old one, and sends its name once more right before the provider restarts, has two.
 		return
 	}
 	h.Mark()
