@@ -409,7 +409,11 @@ func (h *history) outOfBand() {
 	}
 	switch pick(h, "what", "group", "instance", "object", "policies", "template") {
 	case "group":
-		h.AWS.RemoveGroup(g.Name)
+		if h.isNamed(h.MR(resourceGroup)) {
+			// Else the provider would name the next one itself, and whoever still sees the old one would send that one's
+			// name: see loseMemory.
+			h.AWS.RemoveGroup(g.Name)
+		}
 	case "instance":
 		if ids := h.members(); len(ids) > 0 {
 			h.AWS.Terminate(pick(h, "instance", ids...))

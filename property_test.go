@@ -519,8 +519,6 @@ func TestDeterminism(t *testing.T) {
 		// A reader that lags answers the same question in two ways, and that is no one's input twice.
 		h.Reader.Lagging = false
 		actions := h.actions()
-		// TestHistories is there for what a control plane forgets.
-		delete(actions, "lose memory")
 		check := func(*rapid.T) { h.sameWhenShuffled() }
 		actions["shuffle 1"], actions["shuffle 2"], actions["shuffle 3"] = check, check, check
 		rt.Repeat(actions)

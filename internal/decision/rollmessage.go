@@ -34,8 +34,8 @@ func rollMessage(o *pool.Observation, p planned) string {
 	case rollout.ReasonMembersUnknown:
 		_, why := unread(o, p)
 		return "the group uses launch template " + p.CurrentID + "; how far its members are is not known: " + why
-	case rollout.ReasonRefreshActive, rollout.ReasonRefreshExpected, rollout.ReasonRefreshNotStarted, rollout.ReasonRefreshFailed,
-		rollout.ReasonRefreshCancelled, rollout.ReasonRetriesExhausted, rollout.ReasonMembersSkipped:
+	case rollout.ReasonRefreshActive, rollout.ReasonRefreshExpected, rollout.ReasonRefreshSucceeded, rollout.ReasonRefreshNotStarted,
+		rollout.ReasonRefreshFailed, rollout.ReasonRefreshCancelled, rollout.ReasonRetriesExhausted, rollout.ReasonMembersSkipped:
 		return fmt.Sprintf("%d members are left to replace: %s", *p.Outdated, refreshMessage(o, p))
 	}
 	return string(p.Reason)
@@ -49,6 +49,8 @@ func refreshMessage(o *pool.Observation, p planned) string {
 		return fmt.Sprintf("the instance refresh is %s, %d%% done", r.Status, r.PercentageComplete)
 	case rollout.ReasonRefreshExpected:
 		return "waiting for the provider to start an instance refresh"
+	case rollout.ReasonRefreshSucceeded:
+		return "the instance refresh is over; if the next reading still finds them, the roll starts again"
 	case rollout.ReasonRefreshNotStarted:
 		return "no instance refresh was started to do so; if the next reading finds the same, the roll starts again"
 	case rollout.ReasonRetriesExhausted:

@@ -83,6 +83,7 @@ func TestRollMessages(t *testing.T) {
 	}{
 		"Expected":     {reason: "The provider is waited for.", args: rolled(func(o *pool.Observation) { o.Managed.Group.Busy = true }), phase: "Refreshing", why: "RefreshExpected", says: []string{"3 members", "waiting for the provider"}},
 		"Lost":         {reason: "A refresh that did not start is told.", args: rolled(), phase: "Lost", why: "RefreshNotStarted", says: []string{"3 members", "no instance refresh"}},
+		"Succeeded":    {reason: "A refresh that is over and left some is told.", args: rolled(lastRefresh("Successful", "")), phase: "Refreshing", why: "RefreshSucceeded", says: []string{"3 members", "over", "next reading"}},
 		"Retrying":     {reason: "And that the roll starts again.", args: rolled(lost), phase: "TemplatePending", why: "Retrying", says: []string{newerKey + "-1"}},
 		"Exhausted":    {reason: "And that it no longer does.", args: rolled(lost, attempt(3, ""), lastRefresh("Successful", "")), phase: "Stalled", why: "RetriesExhausted", says: []string{"3 retries", "Successful", "spec.rollout.trigger"}},
 		"Failed":       {reason: "AWS's reason for a failure is passed on.", args: rolled(lastRefresh("Failed", "no instance became healthy")), phase: "Stalled", why: "RefreshFailed", says: []string{"Failed: no instance became healthy", "spec.rollout.trigger"}},

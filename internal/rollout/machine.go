@@ -45,8 +45,9 @@ const (
 	// SwitchPending.
 	ReasonGroupUpdating Reason = "GroupUpdating"
 	// Refreshing.
-	ReasonRefreshActive   Reason = "RefreshActive"
-	ReasonRefreshExpected Reason = "RefreshExpected"
+	ReasonRefreshActive    Reason = "RefreshActive"
+	ReasonRefreshExpected  Reason = "RefreshExpected"
+	ReasonRefreshSucceeded Reason = "RefreshSucceeded"
 	// Lost.
 	ReasonRefreshNotStarted Reason = "RefreshNotStarted"
 	// Stalled.
@@ -255,7 +256,13 @@ func isRetried(in Inputs, p *Plan, current Template) bool {
 		return false
 	}
 	p.Memory.LostReading = cmp.Or(in.Memory.LostReading, in.Reading.ID)
-	return again && in.Memory.LostReading != "" && in.Memory.LostReading != in.Reading.ID
+	return again && isAgreed(in)
+}
+
+// isAgreed says that another reading found the roll lost before this one. AWS is eventually consistent, and the parts of a
+// reading can be of different ages.
+func isAgreed(in Inputs) bool {
+	return in.Memory.LostReading != "" && in.Memory.LostReading != in.Reading.ID
 }
 
 // isLost says that one reading finds the roll lost: the group is settled on the current template, members that a
@@ -269,12 +276,23 @@ func isLost(in Inputs, current Template) bool {
 }
 
 // hasGivenUp says that a refresh to the current template ended without success. Starting it again by itself could
-// replace nodes forever, with an image that never joins. A refresh from before the template was made, or from before
-// the group was told to use it, was one to another.
+// replace nodes forever, with an image that never joins.
 func hasGivenUp(in Inputs, current Template) bool {
 	r := in.Reading.Refresh
-	return r != nil && !IsActive(r.Status) && r.Status != statusSuccessful &&
-		r.ID != in.Memory.EarlierRefresh && !r.Started.Before(current.Created)
+	return r != nil && !IsActive(r.Status) && r.Status != statusSuccessful && isOfRoll(r, in, current)
+}
+
+// hasSucceeded says that a refresh to the current template did. Members that are left all the same joined it too late, or
+// were read before its end.
+func hasSucceeded(in Inputs, current Template) bool {
+	r := in.Reading.Refresh
+	return r != nil && r.Status == statusSuccessful && isOfRoll(r, in, current)
+}
+
+// isOfRoll says that a refresh was one to the current template. One from before the template was made, or from before the
+// group was told to use it, was one to another.
+func isOfRoll(r *Refresh, in Inputs, current Template) bool {
+	return r.ID != in.Memory.EarlierRefresh && !r.Started.Before(current.Created)
 }
 
 func phase(in Inputs, p Plan, current Template) (Phase, Reason) {
@@ -325,10 +343,12 @@ func phaseOfMembers(in Inputs, p Plan, current Template) (Phase, Reason) {
 		return PhaseStalled, ReasonRefreshCancelled
 	case hasGivenUp(in, current):
 		return PhaseStalled, ReasonRefreshFailed
-	case in.Memory.LostReading == "" || in.Memory.LostReading == in.Reading.ID:
-		return PhaseLost, ReasonRefreshNotStarted
+	case isAgreed(in):
+		return PhaseStalled, ReasonRetriesExhausted
+	case hasSucceeded(in, current):
+		return PhaseRefreshing, ReasonRefreshSucceeded
 	}
-	return PhaseStalled, ReasonRetriesExhausted
+	return PhaseLost, ReasonRefreshNotStarted
 }
 
 // groupID is the current template once it exists, else whatever the group already has.

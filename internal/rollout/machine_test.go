@@ -487,8 +487,20 @@ func TestNotLost(t *testing.T) {
 		"NotAskedFor":  {reason: "A refresh that was not read may be at work.", change: func(in *Inputs) { in.Reading.RefreshRead = false }, want: want{PhaseRefreshing, ReasonRefreshExpected}},
 		"Active":       {reason: "A refresh is at work.", change: func(in *Inputs) { in.Reading = reading("Pending", outdated...) }, want: want{PhaseRefreshing, ReasonRefreshActive}},
 		"Failed":       {reason: "A refresh that failed is for a person: to repeat it could replace nodes forever.", change: func(in *Inputs) { in.Reading = reading("Failed", outdated...) }, want: want{PhaseStalled, ReasonRefreshFailed}},
-		"RolledBack":   {reason: "One that was rolled back, too.", change: func(in *Inputs) { in.Reading = reading("RollbackSuccessful", outdated...) }, want: want{PhaseStalled, ReasonRefreshFailed}},
-		"Cancelled":    {reason: "One that someone cancelled, too.", change: func(in *Inputs) { in.Reading = reading("Cancelled", outdated...) }, want: want{PhaseStalled, ReasonRefreshCancelled}},
+		"Succeeded": {
+			reason: "Members that a refresh left may have been read before its end.",
+			change: func(in *Inputs) { in.Reading, in.Memory.LostReading = reading("Successful", outdated...), "" },
+			want:   want{PhaseRefreshing, ReasonRefreshSucceeded},
+		},
+		"EarlierSucceeded": {
+			reason: "A refresh from before the roll is not the roll's.",
+			change: func(in *Inputs) {
+				in.Reading, in.Memory.LostReading, in.Memory.EarlierRefresh = reading("Successful", outdated...), "", "r-1"
+			},
+			want: want{PhaseLost, ReasonRefreshNotStarted},
+		},
+		"RolledBack": {reason: "One that was rolled back, too.", change: func(in *Inputs) { in.Reading = reading("RollbackSuccessful", outdated...) }, want: want{PhaseStalled, ReasonRefreshFailed}},
+		"Cancelled":  {reason: "One that someone cancelled, too.", change: func(in *Inputs) { in.Reading = reading("Cancelled", outdated...) }, want: want{PhaseStalled, ReasonRefreshCancelled}},
 		"Skipped": {
 			reason: "A refresh passes over members that are protected.",
 			change: func(in *Inputs) { in.Reading.Members[0].Skipped = true },

@@ -113,14 +113,14 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 	{
 		name: "retries on the first reading", property: refreshes,
 		file: inMachine,
-		from: "return again && in.Memory.LostReading != \"\" && in.Memory.LostReading != in.Reading.ID",
+		from: "return again && isAgreed(in)",
 		to:   "return again",
 	},
 	{
 		name: "retries a refresh that failed", property: refreshes,
 		file: inMachine,
-		from: "return r != nil && !IsActive(r.Status) && r.Status != statusSuccessful &&",
-		to:   "return r != nil && r.Status == statusCancelled &&",
+		from: "return r != nil && !IsActive(r.Status) && r.Status != statusSuccessful && isOfRoll",
+		to:   "return r != nil && r.Status == statusCancelled && isOfRoll",
 	},
 	{
 		name: "rolls for another instance type", property: refreshes,
