@@ -1,8 +1,8 @@
 # function-aws-machinepool: `make help` lists what there is.
 #
-# Only Go, git and make are needed; python3 for test-aws, root on Debian for test-boot, etcd for e2e. Tools are pinned in modules of their own
-# under tools/ and built once, from source, into $(CACHE)/bin. test/admission is a
-# module of its own too: it needs another crossplane-runtime than the function.
+# Only Go, git and make are needed; python3 for test-aws and e2e, etcd for e2e, root on Debian for test-boot. Tools are
+# pinned in modules of their own under tools/ and built once, from source, into $(CACHE)/bin. test/admission and test/e2e
+# are modules of their own too: they need other libraries than the function.
 
 # Where built things go. Point it elsewhere to share tools between checkouts.
 CACHE := $(abspath $(or $(MACHINEPOOL_CACHE),.cache))
@@ -23,6 +23,7 @@ CROSSPLANE_CLI  := $(BIN)/crossplane-cli
 CROSSPLANE_CORE := $(BIN)/crossplane-core
 CONTROLLER_GEN  := $(BIN)/controller-gen
 GOLANGCI_LINT   := $(BIN)/golangci-lint
+CONTROL_PLANE   := $(BIN)/kube-apiserver $(BIN)/kube-controller-manager $(BIN)/kubectl
 PACKAGER        := $(BIN)/packager
 FUNCTION        := $(BIN)/function
 PROVIDERS       := $(addprefix $(BIN)/provider-aws-,autoscaling ec2 s3)
@@ -65,8 +66,9 @@ test-boot: ## Boot the user data on a real cloud-init, in a chroot (needs root, 
 	@MACHINEPOOL_CACHE=$(CACHE) test/boot/run.sh $(BOOTFLAGS)
 
 .PHONY: e2e
-e2e: package $(CROSSPLANE_CORE) $(BIN)/kube-apiserver $(BIN)/kube-controller-manager ## Run it in a real control plane (needs etcd; TESTFLAGS="-run Name")
-	$(GO) -C test/e2e test -tags e2e -count=1 -timeout 20m $(TESTFLAGS) .
+e2e: package $(CROSSPLANE_CORE) $(CONTROL_PLANE) ## Run it in a real control plane (needs etcd and python3; TESTFLAGS="-run Name")
+	MACHINEPOOL_CACHE=$(CACHE) MACHINEPOOL_MOTO_PYTHON=$$(MACHINEPOOL_CACHE=$(CACHE) test/aws/moto/install.sh) \
+	  $(GO) -C test/e2e test -tags e2e -count=1 -timeout 20m $(TESTFLAGS) .
 
 .PHONY: e2e-provider
 e2e-provider: package $(CROSSPLANE_CORE) $(BIN)/kube-apiserver $(BIN)/kube-controller-manager $(PROVIDERS) ## The same with the real provider-aws against moto (builds it, 40 minutes the first time)
@@ -75,7 +77,7 @@ e2e-provider: package $(CROSSPLANE_CORE) $(BIN)/kube-apiserver $(BIN)/kube-contr
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Lint the Go code, and shell scripts if shellcheck is there (FIX=1 fixes what it can)
-	@status=0; for module in . test/admission tools/packager; do \
+	@status=0; for module in . test/admission test/e2e tools/packager; do \
 	  echo "golangci-lint run $$module/..." >&2; \
 	  (cd $$module && $(GOLANGCI_LINT) run --allow-parallel-runners $(if $(FIX),--fix) ./...) || status=1; \
 	done; \
@@ -135,7 +137,7 @@ verify: generate lint test histories test-aws test-boot render fuzz bench packag
 ##@ Tools
 
 .PHONY: tools
-tools: $(CROSSPLANE_CLI) $(CROSSPLANE_CORE) $(CONTROLLER_GEN) $(GOLANGCI_LINT) $(PACKAGER) ## Build every pinned tool now instead of on first use
+tools: $(CROSSPLANE_CLI) $(CROSSPLANE_CORE) $(CONTROL_PLANE) $(CONTROLLER_GEN) $(GOLANGCI_LINT) $(PACKAGER) ## Build every pinned tool now instead of on first use
 
 .PHONY: clean
 clean: ## Remove what was built, the tools included
@@ -162,6 +164,7 @@ $(eval $(call build-tool,crossplane-cli,crossplane-cli,github.com/crossplane/cli
 $(eval $(call build-tool,crossplane-core,crossplane-core,github.com/crossplane/crossplane/v2/cmd/crossplane,2 minutes,-X github.com/crossplane/crossplane-runtime/v2/pkg/version.version=v2.3.4))
 $(eval $(call build-tool,kube-apiserver,kubernetes,k8s.io/kubernetes/cmd/kube-apiserver,4 minutes,-X k8s.io/component-base/version.gitVersion=v1.35.4))
 $(eval $(call build-tool,kube-controller-manager,kubernetes,k8s.io/kubernetes/cmd/kube-controller-manager,2 minutes,-X k8s.io/component-base/version.gitVersion=v1.35.4))
+$(eval $(call build-tool,kubectl,kubernetes,k8s.io/kubernetes/cmd/kubectl,1 minute,-X k8s.io/component-base/version.gitVersion=v1.35.4))
 $(eval $(call build-tool,controller-gen,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen,1 minute))
 $(eval $(call build-tool,golangci-lint,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint,4 minutes))
 $(eval $(call build-tool,packager,packager,.,1 minute))

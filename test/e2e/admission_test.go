@@ -41,7 +41,7 @@ func TestAdmission(t *testing.T) {
 				xr := simulator.Clone(sparse)
 				simulator.SetField(xr, n.namespace, "metadata", "namespace")
 				overlay(xr["spec"].(kube.Object), tc.Spec)
-				_, err := s.client.Create(n.ctx, pools, xr, true)
+				_, err := n.client.Create(n.ctx, pools, xr, true)
 				slices.Sort(tc.Says)
 				if diff := cmp.Diff(tc.Says, causes(err)); diff != "" {
 					t.Errorf("%s: %s\n-want, +got:\n%s", tc.Name, tc.Reason, diff)
@@ -61,7 +61,7 @@ func TestAdmission(t *testing.T) {
 	xr := simulator.Clone(sparse)
 	simulator.SetField(xr, n.namespace, "metadata", "namespace")
 	simulator.SetField(xr, "m6i.large", "spec", "instancetype")
-	if _, err := s.client.Create(n.ctx, pools, xr, true); !apierrors.IsBadRequest(err) {
+	if _, err := n.client.Create(n.ctx, pools, xr, true); !apierrors.IsBadRequest(err) {
 		t.Errorf("an unknown field is refused with %v, want a bad request", err)
 	}
 }

@@ -27,7 +27,7 @@ func TestAutoscaling(t *testing.T) {
 	})
 
 	// The policy, or a person, moves the desired capacity, and it stays there.
-	s.provider.AWS(func(a *simulator.AWS) { n.must(a.SetDesired(group, 5)) })
+	n.provider.AWS(func(a *simulator.AWS) { n.must(a.SetDesired(group, 5)) })
 	n.awaitReady("workers", 5)
 
 	n.edit("workers", kube.Object{"autoscaling": kube.Object{"scaler": "External"}})
@@ -37,7 +37,7 @@ func TestAutoscaling(t *testing.T) {
 	})
 	n.always(4*time.Second, func() (bool, string) {
 		desired := 0
-		s.provider.AWS(func(a *simulator.AWS) { desired = a.Groups[group].Desired })
+		n.provider.AWS(func(a *simulator.AWS) { desired = a.Groups[group].Desired })
 		return desired == 5, fmt.Sprintf("desired capacity is %d, want the 5 that someone set", desired)
 	})
 
@@ -53,7 +53,7 @@ func TestAutoscaling(t *testing.T) {
 // bounds of a group in AWS.
 func (n *tenant) bounds(group string) string {
 	out := "no group"
-	s.provider.AWS(func(a *simulator.AWS) {
+	n.provider.AWS(func(a *simulator.AWS) {
 		if g := a.Groups[group]; g != nil {
 			out = fmt.Sprintf("%d..%d", g.Min, g.Max)
 		}

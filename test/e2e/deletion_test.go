@@ -16,13 +16,13 @@ func TestDeletion(t *testing.T) {
 	n.create("workers", nil)
 	xr := n.awaitReady("workers", 3)
 
-	n.must(s.client.Delete(n.ctx, pools, n.namespace, "workers"))
+	n.must(n.client.Delete(n.ctx, pools, n.namespace, "workers"))
 	n.eventually("all managed resources are gone", func() (bool, string) {
 		left := names(n.mrs("workers"))
 		return len(left) == 0, strings.Join(left, " ")
 	})
 	n.eventually("the pool is gone", func() (bool, string) { return n.xr("workers") == nil, "" })
-	s.provider.AWS(func(a *simulator.AWS) {
+	n.provider.AWS(func(a *simulator.AWS) {
 		if a.Groups[simulator.Text(xr, "status", "autoscalingGroupName")] != nil {
 			t.Error("the group is left in AWS")
 		}

@@ -18,7 +18,7 @@ import (
 )
 
 // manual is the YAML that docs/operations.md shows, by kind and name.
-func manual(t *testing.T) map[string]kube.Object {
+func (s *suite) manual(t *testing.T) map[string]kube.Object {
 	t.Helper()
 	doc, err := os.ReadFile(filepath.Join(s.root, "docs", "operations.md"))
 	if err != nil {
@@ -41,7 +41,7 @@ func manual(t *testing.T) map[string]kube.Object {
 // TestManual holds that what docs/operations.md tells people to apply does what it says.
 func TestManual(t *testing.T) {
 	t.Parallel()
-	shown := manual(t)
+	shown := shared.manual(t)
 
 	t.Run("ExportsRole", func(t *testing.T) {
 		if diff := cmp.Diff(readable(clusters), shown["ClusterRole/machinepool-exports-clusters"]); diff != "" {
@@ -55,7 +55,7 @@ func TestManual(t *testing.T) {
 	})
 	t.Run("SecretsPolicy", func(t *testing.T) {
 		n := newTenant(t)
-		n.must(s.apply(n.ctx, shown["ValidatingAdmissionPolicy/machinepool-secrets"], shown["ValidatingAdmissionPolicyBinding/machinepool-secrets"]))
+		n.must(n.apply(n.ctx, shown["ValidatingAdmissionPolicy/machinepool-secrets"], shown["ValidatingAdmissionPolicyBinding/machinepool-secrets"]))
 		dev := n.developer("dev")
 
 		pool := func(name string, ref kube.Object) kube.Object {
@@ -92,19 +92,19 @@ func (n *tenant) developer(user string) *kube.Client {
 	roles := kube.NewResource(rbac, "v1", "roles", "Role", true)
 	bindings := kube.NewResource(rbac, "v1", "rolebindings", "RoleBinding", true)
 	meta := kube.Object{"namespace": n.namespace, "name": user}
-	n.must(s.client.Apply(n.ctx, roles, kube.Object{
+	n.must(n.client.Apply(n.ctx, roles, kube.Object{
 		"apiVersion": rbac + "/v1", "kind": "Role", "metadata": meta,
 		"rules": []any{
 			kube.Object{"apiGroups": []any{pools.Group}, "resources": []any{"machinepools"}, "verbs": []any{"create"}},
 			kube.Object{"apiGroups": []any{""}, "resources": []any{"secrets"}, "resourceNames": []any{"own"}, "verbs": []any{"get"}},
 		},
 	}))
-	n.must(s.client.Apply(n.ctx, bindings, kube.Object{
+	n.must(n.client.Apply(n.ctx, bindings, kube.Object{
 		"apiVersion": rbac + "/v1", "kind": "RoleBinding", "metadata": meta,
 		"roleRef":  kube.Object{"apiGroup": rbac, "kind": "Role", "name": user},
 		"subjects": []any{kube.Object{"kind": "User", "apiGroup": rbac, "name": user}},
 	}))
-	cfg := rest.CopyConfig(s.kubernetes.Config)
+	cfg := rest.CopyConfig(n.kubernetes.Config)
 	cfg.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
 	client, err := kube.NewClient(cfg)
 	n.must(err)

@@ -19,7 +19,8 @@ import (
 func TestExportsLateAndLost(t *testing.T) {
 	t.Parallel()
 	n := newTenant(t)
-	n.must(s.client.Delete(n.ctx, clusters, n.namespace, "demo"))
+	n.must(n.client.Delete(n.ctx, clusters, n.namespace, "demo"))
+	r := record(n)
 	n.create("workers", nil)
 	n.awaitCondition("workers", "ClusterExportsAvailable", "False")
 	if got := names(n.mrs("workers")); len(got) > 0 {
@@ -33,9 +34,8 @@ func TestExportsLateAndLost(t *testing.T) {
 		return len(got) == 0, "managed resources without exports: " + strings.Join(got, " ")
 	})
 	n.publish(exports(n.namespace))
-	n.awaitReady("workers", 3)
+	r.judge(n.awaitReady("workers", 3))
 	uids, generations := n.uids("workers"), n.generations("workers")
-	r := record(n)
 
 	t.Run("FieldLost", func(t *testing.T) {
 		lessened := exports(n.namespace)
@@ -45,8 +45,15 @@ func TestExportsLateAndLost(t *testing.T) {
 		n.always(6*time.Second, n.unchanged("workers", uids, generations))
 	})
 	t.Run("Lost", func(t *testing.T) {
-		n.must(s.client.Delete(n.ctx, clusters, n.namespace, "demo"))
+		n.must(n.client.Delete(n.ctx, clusters, n.namespace, "demo"))
 		n.awaitCondition("workers", "ClusterExportsAvailable", "False")
+		n.always(6*time.Second, n.unchanged("workers", uids, generations))
+	})
+	t.Run("OtherSchema", func(t *testing.T) {
+		other := exports(n.namespace)
+		other["schema"] = "captf.io/aws-cluster/v2"
+		n.publish(other)
+		n.awaitCondition("workers", "ClusterExportsAvailable", "False", "SchemaNotSupported")
 		n.always(6*time.Second, n.unchanged("workers", uids, generations))
 	})
 	t.Run("Back", func(t *testing.T) {
@@ -72,11 +79,11 @@ func TestExportsForbidden(t *testing.T) {
 	t.Parallel()
 	n := newTenant(t)
 	tenants := kube.NewResource("example.com", "v1", "tenants", "Tenant", true)
-	n.must(s.apply(n.ctx, crd(tenants)))
-	n.must(s.await(n.ctx, kube.CRDs, "", "tenants.example.com", "Established"))
+	n.must(n.apply(n.ctx, crd(tenants)))
+	n.must(n.await(n.ctx, kube.CRDs, "", "tenants.example.com", "Established"))
 	object := cluster(n.namespace, "demo", exports(n.namespace))
 	object["apiVersion"], object["kind"] = "example.com/v1", "Tenant"
-	n.must(s.client.Apply(n.ctx, tenants, object))
+	n.must(n.client.Apply(n.ctx, tenants, object))
 
 	n.create("workers", kube.Object{"cluster": kube.Object{"exportsFrom": kube.Object{"apiVersion": "example.com/v1", "kind": "Tenant"}}})
 	// Crossplane waits two minutes for its cache of the kind to fill before it says anything, which is too long to wait for
@@ -84,14 +91,14 @@ func TestExportsForbidden(t *testing.T) {
 	n.always(10*time.Second, func() (bool, string) {
 		return simulator.ConditionOf(n.xr("workers"), "Ready").Status != "True" && len(n.mrs("workers")) == 0, state(n.xr("workers"))
 	})
-	log, err := os.ReadFile(filepath.Join(s.keeper.Dir, "crossplane.log"))
+	log, err := os.ReadFile(filepath.Join(n.keeper.Dir, "crossplane.log"))
 	n.must(err)
 	if !strings.Contains(string(log), `cannot list resource \"tenants\" in API group \"example.com\"`) {
 		t.Error("Crossplane's log does not say that it may not list tenants")
 	}
 
 	began := time.Now()
-	n.must(s.apply(n.ctx, readable(tenants)))
+	n.must(n.apply(n.ctx, readable(tenants)))
 	n.awaitReady("workers", 3)
 	t.Logf("Ready %s after the ClusterRole", time.Since(began).Round(time.Second))
 }

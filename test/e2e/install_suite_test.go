@@ -28,10 +28,7 @@ func (s *suite) install(ctx context.Context) error {
 			},
 		})
 	}
-	objects = append(objects, kube.Object{
-		"apiVersion": "pkg.crossplane.io/v1", "kind": "Configuration", "metadata": kube.Object{"name": configurationName},
-		"spec": kube.Object{"package": "xpkg.crossplane.io/" + configPackage + ":" + packageTag},
-	})
+	objects = append(objects, s.packages()...)
 	if err := s.apply(ctx, objects...); err != nil {
 		return err
 	}
@@ -50,6 +47,26 @@ func (s *suite) install(ctx context.Context) error {
 	s.closers = append(s.closers, cancel)
 	go s.provider.Run(background, say)
 	return s.prepare(ctx)
+}
+
+// packages to install: the Configuration alone, or by hand all that it depends on, as docs/operations.md says. By hand the
+// providers are the other build of the same source, under names of its own.
+func (s *suite) packages() []kube.Object {
+	pkg := func(kind, name, source string) kube.Object {
+		return kube.Object{
+			"apiVersion": "pkg.crossplane.io/v1", "kind": kind, "metadata": kube.Object{"name": name}, "spec": kube.Object{"package": source},
+		}
+	}
+	configuration := pkg("Configuration", configurationName, "xpkg.crossplane.io/"+configPackage+":"+packageTag)
+	if !s.byHand {
+		return []kube.Object{configuration}
+	}
+	simulator.SetField(configuration, true, "spec", "skipDependencyResolution")
+	out := []kube.Object{configuration, pkg("Function", functionName, "xpkg.crossplane.io/"+functionPackage+":"+packageTag)}
+	for name := range provider.CRDs() {
+		out = append(out, pkg("Provider", "our-"+name, "xpkg.upbound.io/upbound/"+name+":"+awsPackagesVersion))
+	}
+	return out
 }
 
 // runtimeConfig is Crossplane's default one, which gives the function its way to AWS as a user would: through the pod's

@@ -5,6 +5,7 @@ package e2e
 import (
 	"encoding/json"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -27,16 +28,16 @@ func TestInstall(t *testing.T) {
 	}{
 		{kube.Configurations, configurationName, []string{"Installed", "Healthy"}},
 		{kube.Functions, functionName, []string{"Installed", "Healthy"}},
-		{kube.Providers, "upbound-provider-aws-autoscaling", []string{"Installed", "Healthy"}},
-		{kube.Providers, "upbound-provider-aws-ec2", []string{"Installed", "Healthy"}},
-		{kube.Providers, "upbound-provider-aws-s3", []string{"Installed", "Healthy"}},
+		{kube.Providers, "crossplane-contrib-provider-aws-autoscaling", []string{"Installed", "Healthy"}},
+		{kube.Providers, "crossplane-contrib-provider-aws-ec2", []string{"Installed", "Healthy"}},
+		{kube.Providers, "crossplane-contrib-provider-aws-s3", []string{"Installed", "Healthy"}},
 		{kube.XRDs, "machinepools.aws.machinepool.fn.crossplane.io", []string{"Established"}},
 	} {
-		if err := s.await(n.ctx, tc.resource, "", tc.name, tc.conditions...); err != nil {
+		if err := n.await(n.ctx, tc.resource, "", tc.name, tc.conditions...); err != nil {
 			t.Error(err)
 		}
 	}
-	revisions, err := s.client.List(n.ctx, kube.Revisions, "", "crossplane.io/composition-name="+shipped)
+	revisions, err := n.client.List(n.ctx, kube.Revisions, "", "crossplane.io/composition-name="+shipped)
 	n.must(err)
 	if len(revisions) != 1 || simulator.ConditionOf(revisions[0], "ValidPipeline").Status == "False" {
 		t.Errorf("the Composition is not valid: %v", revisions)
@@ -53,7 +54,7 @@ func TestInstall(t *testing.T) {
 	}
 
 	t.Run("Columns", func(t *testing.T) {
-		out := kubectl(t, n.namespace, "get", "awsmp")
+		out := n.kubectl(t, "get", "awsmp")
 		header, row, _ := strings.Cut(strings.TrimSpace(out), "\n")
 		if diff := cmp.Diff(strings.Fields("NAME VERSION DESIRED MEMBERS HEALTH HEALTHY ROLLOUT SYNCED READY COMPOSITION AGE"), strings.Fields(header)); diff != "" {
 			t.Errorf("columns: -want, +got:\n%s", diff)
@@ -63,33 +64,30 @@ func TestInstall(t *testing.T) {
 		}
 	})
 	t.Run("Scale", func(t *testing.T) {
-		kubectl(t, n.namespace, "scale", "awsmp/workers", "--replicas=5")
+		n.kubectl(t, "scale", "awsmp/workers", "--replicas=5")
 		n.eventually("the group grows", func() (bool, string) {
 			group := n.mrs("workers")["autoscaling-group"]
 			got, _ := simulator.Number(group, "status", "atProvider", "desiredCapacity")
 			return got == 5, string(pretty(group["status"]))
 		})
 		n.eventually("scale shows what there is", func() (bool, string) {
-			out := kubectl(t, n.namespace, "get", "awsmp", "workers", "--subresource=scale", "-o", "jsonpath={.spec.replicas} {.status.replicas}")
+			out := n.kubectl(t, "get", "awsmp", "workers", "--subresource=scale", "-o", "jsonpath={.spec.replicas} {.status.replicas}")
 			return out == "5 5", out
 		})
 	})
 	t.Run("Explain", func(t *testing.T) {
-		out := kubectl(t, n.namespace, "explain", "machinepools.spec.replicas", "--api-version=aws.machinepool.fn.crossplane.io/v1alpha1")
+		out := n.kubectl(t, "explain", "machinepools.spec.replicas", "--api-version=aws.machinepool.fn.crossplane.io/v1alpha1")
 		if !strings.Contains(out, "DESCRIPTION") || strings.Contains(out, "<empty>") || !strings.Contains(out, "group") {
 			t.Errorf("kubectl explain says: %s", out)
 		}
 	})
 }
 
-// kubectl runs the real one. What it does is asked of the API server elsewhere too, so a machine without it skips.
-func kubectl(t *testing.T, namespace string, args ...string) string {
+// kubectl runs the real one.
+func (n *tenant) kubectl(t *testing.T, args ...string) string {
 	t.Helper()
-	program, err := exec.LookPath("kubectl")
-	if err != nil {
-		t.Skip("there is no kubectl here")
-	}
-	out, err := exec.CommandContext(t.Context(), program, append([]string{"--kubeconfig=" + s.kubernetes.Kubeconfig, "--namespace=" + namespace, "--cache-dir=" + s.dir + "/kubectl"}, args...)...).CombinedOutput()
+	program := filepath.Join(cache(n.root), "bin", "kubectl")
+	out, err := exec.CommandContext(t.Context(), program, append([]string{"--kubeconfig=" + n.kubernetes.Kubeconfig, "--namespace=" + n.namespace, "--cache-dir=" + n.dir + "/kubectl"}, args...)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("kubectl %v: %v\n%s", args, err, out)
 	}

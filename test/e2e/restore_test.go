@@ -28,7 +28,7 @@ func TestBackupRestore(t *testing.T) {
 	n.publish(more)
 
 	// As Velero does: managed resources first, the composite last, owners by what the new composite is.
-	restored, err := s.client.Create(n.ctx, pools, backup(xr, kube.Object{"crossplane.io/paused": "true"}), false)
+	restored, err := n.client.Create(n.ctx, pools, backup(xr, kube.Object{"crossplane.io/paused": "true"}), false)
 	n.must(err)
 	for _, k := range []kube.Resource{provider.Groups, provider.Templates, provider.Objects} {
 		for _, mr := range mrs {
@@ -39,11 +39,11 @@ func TestBackupRestore(t *testing.T) {
 			owners, _ := simulator.Clone(simulator.Field(mr, "metadata", "ownerReferences")).([]any)
 			simulator.SetField(owners[0].(kube.Object), simulator.Text(restored, "metadata", "uid"), "uid")
 			simulator.SetField(copied, owners, "metadata", "ownerReferences")
-			_, err := s.client.Create(n.ctx, k, copied, false)
+			_, err := n.client.Create(n.ctx, k, copied, false)
 			n.must(err)
 		}
 	}
-	_, err = s.client.Patch(n.ctx, pools, n.namespace, "workers", kube.Object{"metadata": kube.Object{"annotations": kube.Object{"crossplane.io/paused": nil}}})
+	_, err = n.client.Patch(n.ctx, pools, n.namespace, "workers", kube.Object{"metadata": kube.Object{"annotations": kube.Object{"crossplane.io/paused": nil}}})
 	n.must(err)
 
 	after := n.awaitReady("workers", 3)
@@ -55,7 +55,7 @@ func TestBackupRestore(t *testing.T) {
 	if diff := cmp.Diff(names(mrs), names(n.mrs("workers"))); diff != "" {
 		t.Errorf("managed resources: -want, +got:\n%s", diff)
 	}
-	s.provider.AWS(func(a *simulator.AWS) {
+	n.provider.AWS(func(a *simulator.AWS) {
 		g := a.Groups[simulator.Text(before, "status", "autoscalingGroupName")]
 		if g == nil || len(g.Refreshes) > 0 || g.TemplateID != simulator.Text(before, "status", "launchTemplateID") {
 			t.Errorf("the group in AWS is not as it was: %+v", g)
@@ -71,9 +71,9 @@ func TestBackupRestore(t *testing.T) {
 // lose a pool and its managed resources, as with the whole control plane: AWS is left alone.
 func (n *tenant) lose(pool string, mrs map[string]kube.Object) {
 	n.Helper()
-	_, err := s.client.Patch(n.ctx, pools, n.namespace, pool, kube.Object{"metadata": kube.Object{"annotations": kube.Object{"crossplane.io/paused": "true"}}})
+	_, err := n.client.Patch(n.ctx, pools, n.namespace, pool, kube.Object{"metadata": kube.Object{"annotations": kube.Object{"crossplane.io/paused": "true"}}})
 	n.must(err)
-	s.provider.Pause(n.namespace, true)
+	n.provider.Pause(n.namespace, true)
 	for _, k := range provider.Kinds() {
 		for _, mr := range mrs {
 			group, kind := kube.GroupKind(mr)
@@ -81,18 +81,18 @@ func (n *tenant) lose(pool string, mrs map[string]kube.Object) {
 				continue
 			}
 			name := simulator.Text(mr, "metadata", "name")
-			n.must(s.client.Delete(n.ctx, k, n.namespace, name))
-			_, err := s.client.Patch(n.ctx, k, n.namespace, name, kube.Object{"metadata": kube.Object{"finalizers": nil}})
+			n.must(n.client.Delete(n.ctx, k, n.namespace, name))
+			_, err := n.client.Patch(n.ctx, k, n.namespace, name, kube.Object{"metadata": kube.Object{"finalizers": nil}})
 			n.must(err)
 		}
 	}
-	n.must(s.client.Delete(n.ctx, pools, n.namespace, pool))
-	_, err = s.client.Patch(n.ctx, pools, n.namespace, pool, kube.Object{"metadata": kube.Object{"finalizers": nil}})
+	n.must(n.client.Delete(n.ctx, pools, n.namespace, pool))
+	_, err = n.client.Patch(n.ctx, pools, n.namespace, pool, kube.Object{"metadata": kube.Object{"finalizers": nil}})
 	n.must(err)
 	n.eventually("all is lost", func() (bool, string) {
 		return n.xr(pool) == nil && len(n.mrs(pool)) == 0, strings.Join(names(n.mrs(pool)), " ")
 	})
-	s.provider.Pause(n.namespace, false)
+	n.provider.Pause(n.namespace, false)
 }
 
 // backup of an object: what a person could have written, and no more than that.

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
 	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/kube"
 )
@@ -18,12 +21,13 @@ const templatePrefix = "launch-template-"
 func TestRoll(t *testing.T) {
 	t.Parallel()
 	n := newTenant(t)
+	r := record(n)
 	n.create("workers", nil)
 	before := n.awaitReady("workers", 3)
+	r.judge(before)
 	oldKey := n.template(before)
 	oldID := simulator.Text(before, "status", "launchTemplateID")
 	members := simulator.Texts(before, "status", "providerIDList")
-	r := record(n)
 
 	n.edit("workers", kube.Object{"kubernetesVersion": versionB})
 	n.awaitCondition("workers", "RollingOut", "True")
@@ -57,7 +61,7 @@ func TestRoll(t *testing.T) {
 		}},
 		step{"the old template is gone", func(f frame) bool { return f.name() == oldKey && f.gone }},
 	)
-	s.provider.AWS(func(a *simulator.AWS) {
+	n.provider.AWS(func(a *simulator.AWS) {
 		g := a.Groups[simulator.Text(after, "status", "autoscalingGroupName")]
 		if got := len(g.Refreshes); got != 1 || g.Refreshes[0].Status != simulator.RefreshSuccessful {
 			t.Errorf("%d instance refreshes, want a successful one", got)
@@ -68,14 +72,17 @@ func TestRoll(t *testing.T) {
 	})
 }
 
-// TestRollThereAndBack holds that a pool may go back while it rolls, and ends where it was.
+// TestRollThereAndBack holds that a pool may go back while it rolls: it ends on the first content with all its members and
+// one template, and no template was deleted that the group used.
 func TestRollThereAndBack(t *testing.T) {
 	t.Parallel()
 	n := newTenant(t)
+	r := record(n)
 	n.create("workers", nil)
 	before := n.awaitReady("workers", 3)
+	r.judge(before)
 	keyA := n.template(before)
-	r := record(n)
+	contentA := templateContent(n.mrs("workers")[keyA])
 
 	n.edit("workers", kube.Object{"kubernetesVersion": versionB})
 	n.eventually("the group uses the second template", func() (bool, string) {
@@ -87,16 +94,76 @@ func TestRollThereAndBack(t *testing.T) {
 
 	n.edit("workers", kube.Object{"kubernetesVersion": versionA})
 	after := n.awaitRolled("workers", keyB)
+	used := n.template(after)
 	if got, want := simulator.Text(after, "status", "rollout", "rollKey"), simulator.Text(before, "status", "rollout", "rollKey"); got != want {
 		t.Errorf("the pool is on roll key %s, want the one from before, %s", got, want)
 	}
-	if got := simulator.Text(after, "status", "imageID"); got != imageA {
-		t.Errorf("image %s, want %s", got, imageA)
+	// Where the first template was let go by then, its key comes back under another name (docs/rollouts.md).
+	wantUsed := keyA
+	if r.wasDeleted(keyA) {
+		wantUsed = keyA + "-10"
 	}
+	if diff := cmp.Diff([]string{"autoscaling-group", "bootstrap-object", wantUsed}, names(n.mrs("workers"))); diff != "" {
+		t.Errorf("managed resources: -want, +got:\n%s\n%s", diff, r.story())
+	}
+	if diff := cmp.Diff(contentA, templateContent(n.mrs("workers")[used])); diff != "" {
+		t.Errorf("content of the template: -want, +got:\n%s", diff)
+	}
+	id := simulator.Text(after, "status", "launchTemplateID")
+	n.provider.AWS(func(a *simulator.AWS) {
+		name := simulator.Text(after, "status", "autoscalingGroupName")
+		group := simulator.NewReader(a).Read(n.ctx, pool.Query{GroupName: name}).Group.Value
+		if group.LaunchTemplateID != id || len(group.Members) != 3 {
+			t.Errorf("the group uses %s with %d members, want %s with 3", group.LaunchTemplateID, len(group.Members), id)
+		}
+		for _, m := range group.Members {
+			if m.LaunchTemplateID != id {
+				t.Errorf("%s was launched from %s, want %s", m.InstanceID, m.LaunchTemplateID, id)
+			}
+		}
+		for _, template := range a.Templates {
+			if strings.HasPrefix(template.Name, name) && template.ID != id {
+				t.Errorf("%s is left in AWS", template.Name)
+			}
+		}
+	})
 	r.neverUnready(t, "workers")
-	// Where the group was told to leave the first template, the key comes back under another name (docs/rollouts.md).
-	used := n.template(after)
 	r.neverDeleted(t, func(name string) bool { return strings.HasPrefix(name, templatePrefix) && name != used })
+	r.deletedUnused(t)
+}
+
+// templateContent is what instances get of a launch template.
+func templateContent(mr kube.Object) any {
+	spec, _ := simulator.Clone(simulator.Field(mr, "spec", "forProvider")).(kube.Object)
+	delete(spec, "name")
+	return spec
+}
+
+// wasDeleted says whether a managed resource was.
+func (r *recorder) wasDeleted(name string) bool {
+	return first(r.all(), -1, func(f frame) bool { return f.name() == name && f.deleting() }) >= 0
+}
+
+// deletedUnused holds that the group was neither sent to nor seen on a template when that was deleted.
+func (r *recorder) deletedUnused(t *testing.T) {
+	t.Helper()
+	var sent, seen string
+	judged := map[string]bool{}
+	for _, f := range r.all() {
+		switch {
+		case f.kind == "AutoscalingGroup":
+			sent = simulator.Text(f.object, "spec", "forProvider", "launchTemplate", "id")
+			seen = simulator.Text(f.object, "status", "atProvider", "launchTemplate", "id")
+		case f.kind == "LaunchTemplate" && f.deleting() && !judged[f.name()]:
+			judged[f.name()] = true
+			if id := simulator.Text(f.object, "status", "atProvider", "id"); id == sent || id == seen {
+				t.Errorf("%s was deleted while the group was sent to %s and on %s\n%s", f.name(), sent, seen, r.story())
+			}
+		}
+	}
+	if len(judged) == 0 {
+		t.Error("no template was deleted")
+	}
 }
 
 // awaitRolled waits until a roll is over: the other template is gone and all members are up to date.

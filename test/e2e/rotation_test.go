@@ -18,16 +18,16 @@ import (
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	n := newTenant(t)
-	n.create("workers", nil)
-	n.awaitReady("workers", 3)
-	before := n.generations("workers")
 	r := record(n)
+	n.create("workers", nil)
+	r.judge(n.awaitReady("workers", 3))
+	before := n.generations("workers")
 
 	rotated := time.Now()
-	n.must(s.client.Apply(n.ctx, kube.Secrets, secret(n.namespace, "workers", "second")))
+	n.must(n.client.Apply(n.ctx, kube.Secrets, secret(n.namespace, "workers", "second")))
 	n.eventually("S3 has the second data", func() (bool, string) {
 		var content string
-		s.provider.AWS(func(a *simulator.AWS) {
+		n.provider.AWS(func(a *simulator.AWS) {
 			if o := a.S3[n.namespace+"-bootstrap/pool/workers"]; o != nil {
 				content = string(o.Content)
 			}
@@ -44,7 +44,7 @@ func TestRotation(t *testing.T) {
 		t.Errorf("generations of all but the Object: -want, +got:\n%s", diff)
 	}
 
-	n.must(s.client.Delete(n.ctx, kube.Secrets, n.namespace, "workers"))
+	n.must(n.client.Delete(n.ctx, kube.Secrets, n.namespace, "workers"))
 	n.awaitCondition("workers", "BootstrapConfigReady", "False")
 	n.always(12*time.Second, func() (bool, string) {
 		got := n.generations("workers")
@@ -53,6 +53,6 @@ func TestRotation(t *testing.T) {
 	r.neverDeleted(t, nothing)
 	r.neverUnready(t, "workers")
 
-	n.must(s.client.Apply(n.ctx, kube.Secrets, secret(n.namespace, "workers", "second")))
+	n.must(n.client.Apply(n.ctx, kube.Secrets, secret(n.namespace, "workers", "second")))
 	n.awaitCondition("workers", "BootstrapConfigReady", "True")
 }

@@ -28,9 +28,9 @@ func TestClusterScoped(t *testing.T) {
 	t.Parallel()
 	n := newTenant(t)
 	n.offer(clusterPools, kube.Object{"spec": kube.Object{"scope": "Cluster"}})
-	n.must(s.client.Apply(n.ctx, kube.Secrets, secret(n.namespace, "workers", "first")))
+	n.must(n.client.Apply(n.ctx, kube.Secrets, secret(n.namespace, "workers", "first")))
 
-	_, err := s.client.Create(n.ctx, clusterPools, kube.Object{
+	_, err := n.client.Create(n.ctx, clusterPools, kube.Object{
 		"apiVersion": clusterPools.GroupVersion().String(), "kind": clusterPools.Kind, "metadata": kube.Object{"name": "cluster-workers"},
 		"spec": merge(spec("workers"), kube.Object{
 			"crossplane": kube.Object{"compositionRef": kube.Object{"name": clusterPools.Group}},
@@ -42,9 +42,9 @@ func TestClusterScoped(t *testing.T) {
 	xr := n.awaitComposite(clusterPools, "", "cluster-workers")
 	n.clusterScoped(simulator.Text(xr, "metadata", "name"))
 
-	n.must(s.client.Delete(n.ctx, clusterPools, "", "cluster-workers"))
+	n.must(n.client.Delete(n.ctx, clusterPools, "", "cluster-workers"))
 	n.eventually("all managed resources are gone", func() (bool, string) {
-		left, err := composed(n.ctx, "", "cluster-workers")
+		left, err := n.composed(n.ctx, "", "cluster-workers")
 		return err == nil && len(left) == 0, strings.Join(names(left), " ")
 	})
 }
@@ -57,13 +57,13 @@ func TestClaim(t *testing.T) {
 		"apiVersion": "apiextensions.crossplane.io/v1",
 		"spec":       kube.Object{"scope": "LegacyCluster", "claimNames": kube.Object{"kind": claims.Kind, "plural": claims.Resource}},
 	})
-	n.must(s.client.Apply(n.ctx, kube.Secrets, secret(n.namespace, "workers", "first")))
+	n.must(n.client.Apply(n.ctx, kube.Secrets, secret(n.namespace, "workers", "first")))
 
 	// Legacy composites, and claims, have Crossplane's own fields at the top of their spec.
 	claim := merge(spec("workers"), kube.Object{
 		"crossplane": nil, "compositionRef": kube.Object{"name": claimedPools.Group},
 	})
-	_, err := s.client.Create(n.ctx, claims, kube.Object{
+	_, err := n.client.Create(n.ctx, claims, kube.Object{
 		"apiVersion": claims.GroupVersion().String(), "kind": claims.Kind, "metadata": kube.Object{"namespace": n.namespace, "name": "workers"},
 		"spec": claim,
 	}, false)
@@ -74,9 +74,9 @@ func TestClaim(t *testing.T) {
 		t.Errorf("the claim's status has no members: %s", pretty(bound["status"]))
 	}
 
-	n.must(s.client.Delete(n.ctx, claims, n.namespace, "workers"))
+	n.must(n.client.Delete(n.ctx, claims, n.namespace, "workers"))
 	n.eventually("all managed resources are gone", func() (bool, string) {
-		left, err := composed(n.ctx, "", simulator.Text(bound, "spec", "resourceRef", "name"))
+		left, err := n.composed(n.ctx, "", simulator.Text(bound, "spec", "resourceRef", "name"))
 		return err == nil && len(left) == 0, strings.Join(names(left), " ")
 	})
 }
@@ -84,7 +84,7 @@ func TestClaim(t *testing.T) {
 // offer pools of another scope: configuration/machinepools.yaml with the patch of configuration/README.md.
 func (n *tenant) offer(r kube.Resource, patch kube.Object) {
 	n.Helper()
-	data, err := os.ReadFile(filepath.Join(s.root, "configuration", "machinepools.yaml"))
+	data, err := os.ReadFile(filepath.Join(n.root, "configuration", "machinepools.yaml"))
 	n.must(err)
 	xrd := kube.Object{}
 	n.must(yaml.Unmarshal(data, &xrd))
@@ -97,9 +97,9 @@ func (n *tenant) offer(r kube.Resource, patch kube.Object) {
 	if xrd["apiVersion"] == "apiextensions.crossplane.io/v1" {
 		version = "v1"
 	}
-	n.must(s.client.Apply(n.ctx, kube.NewResource("apiextensions.crossplane.io", version, "compositeresourcedefinitions", "CompositeResourceDefinition", false), xrd))
-	n.must(s.await(n.ctx, kube.XRDs, "", r.Resource+"."+r.Group, "Established"))
-	n.must(s.apply(n.ctx, composition(r.Group, r.GroupVersion().String(), 10, 3)))
+	n.must(n.client.Apply(n.ctx, kube.NewResource("apiextensions.crossplane.io", version, "compositeresourcedefinitions", "CompositeResourceDefinition", false), xrd))
+	n.must(n.await(n.ctx, kube.XRDs, "", r.Resource+"."+r.Group, "Established"))
+	n.must(n.apply(n.ctx, composition(r.Group, r.GroupVersion().String(), 10, 3)))
 }
 
 // awaitComposite waits for a pool of another scope, or a claim of one, to be Ready with its members.
@@ -108,7 +108,7 @@ func (n *tenant) awaitComposite(r kube.Resource, namespace, name string) kube.Ob
 	var o kube.Object
 	n.eventually(name+" is ready", func() (bool, string) {
 		var err error
-		o, err = s.client.Get(n.ctx, r, namespace, name)
+		o, err = n.client.Get(n.ctx, r, namespace, name)
 		n.must(err)
 		return simulator.ConditionOf(o, "Ready").Status == "True" && len(simulator.Texts(o, "status", "providerIDList")) == 3, state(o)
 	})
@@ -118,7 +118,7 @@ func (n *tenant) awaitComposite(r kube.Resource, namespace, name string) kube.Ob
 // clusterScoped holds that a composite is made of cluster-scoped managed resources.
 func (n *tenant) clusterScoped(composite string) {
 	n.Helper()
-	mrs, err := composed(n.ctx, "", composite)
+	mrs, err := n.composed(n.ctx, "", composite)
 	n.must(err)
 	groups := map[string]bool{}
 	for _, mr := range mrs {

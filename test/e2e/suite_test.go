@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -49,16 +50,18 @@ type suite struct {
 	registry   *controlplane.Registry
 	client     *kube.Client
 	node       *node.Node
-	provider   *provider.Provider
-	aws        *awsapi.Server
+	// byHand says that the packages that the Configuration depends on are installed one by one.
+	byHand   bool
+	provider *provider.Provider
+	aws      *awsapi.Server
 
 	stop    context.CancelFunc
 	stopped sync.WaitGroup
 	closers []func()
 }
 
-// s is the suite that runs.
-var s *suite
+// shared is the control plane of all tests that do not need one of their own.
+var shared *suite
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -71,42 +74,77 @@ func TestMain(m *testing.M) {
 
 // run the tests between bringing everything up and stopping it, however that goes.
 func run(m *testing.M) int {
-	began := time.Now()
-	var err error
-	if s, err = newSuite(); err != nil {
-		fmt.Fprintln(os.Stderr, "e2e:", err)
-		return 1
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), bringUpTimeout)
-	defer cancel()
-
 	// Ctrl-C reaches the tests alone, since every program has a process group of its own.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
-		fmt.Fprintln(os.Stderr, "e2e: interrupted")
-		s.close()
-		fmt.Fprintln(os.Stderr, "e2e: logs are in", s.dir)
+		say("interrupted")
+		for _, s := range running.all() {
+			s.close(false)
+		}
 		os.Exit(1)
 	}()
 
-	code := 1
-	if err := s.bringUp(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "e2e: cannot bring the control plane up:", err)
-	} else {
-		fmt.Fprintf(os.Stderr, "e2e: the control plane is up after %s\n", time.Since(began).Round(time.Second))
-		code = m.Run()
+	began := time.Now()
+	s, err := startSuite(context.Background(), false)
+	if err != nil {
+		say("cannot bring the control plane up: %v", err)
+		return 1
 	}
-	s.close()
-	if code != 0 {
-		fmt.Fprintln(os.Stderr, "e2e: logs are in", s.dir)
-		return code
-	}
-	if err := os.RemoveAll(s.dir); err != nil {
-		fmt.Fprintln(os.Stderr, "e2e:", err)
-	}
+	say("the control plane is up after %s", time.Since(began).Round(time.Second))
+	shared = s
+	code := m.Run()
+	s.close(code == 0)
 	return code
+}
+
+// suites that run, so that none is left running by a test that is interrupted.
+type suites struct {
+	mu   sync.Mutex
+	list []*suite
+}
+
+var running suites
+
+func (l *suites) add(s *suite) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, s)
+}
+
+func (l *suites) all() []*suite {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.list)
+}
+
+// startSuite brings a control plane up, or nothing.
+func startSuite(ctx context.Context, byHand bool) (*suite, error) {
+	s, err := newSuite()
+	if err != nil {
+		return nil, err
+	}
+	s.byHand = byHand
+	running.add(s)
+	ctx, cancel := context.WithTimeout(ctx, bringUpTimeout)
+	defer cancel()
+	if err := s.bringUp(ctx); err != nil {
+		s.close(false)
+		return nil, err
+	}
+	return s, nil
+}
+
+// ownSuite is a control plane of a test's own, for what no other test could bear. Its packages are installed by hand.
+func ownSuite(t *testing.T) *suite {
+	t.Helper()
+	s, err := startSuite(t.Context(), true)
+	if err != nil {
+		t.Fatalf("cannot bring a control plane up: %v", err)
+	}
+	t.Cleanup(func() { s.close(!t.Failed()) })
+	return s
 }
 
 func newSuite() (*suite, error) {
@@ -194,13 +232,20 @@ func (s *suite) startPlayers(ctx context.Context) error {
 	return nil
 }
 
-// close stops everything, in the opposite order.
-func (s *suite) close() {
+// close stops everything, in the opposite order. What it logged goes too if all is well.
+func (s *suite) close(well bool) {
 	s.stop()
 	s.stopped.Wait()
 	s.keeper.StopAll()
 	for _, c := range s.closers {
 		c()
+	}
+	if !well {
+		say("logs are in %s", s.dir)
+		return
+	}
+	if err := os.RemoveAll(s.dir); err != nil {
+		say("%v", err)
 	}
 }
 
@@ -240,8 +285,10 @@ func (s *suite) push(ctx context.Context) error {
 		return err
 	}
 	for name, crds := range provider.CRDs() {
-		if err := s.registry.PushProvider(ctx, "upbound/"+name, awsPackagesVersion, filepath.Join(module, "package", "crds"), crds); err != nil {
-			return err
+		for _, org := range []string{"crossplane-contrib", "upbound"} {
+			if err := s.registry.PushProvider(ctx, org+"/"+name, awsPackagesVersion, filepath.Join(module, "package", "crds"), crds); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

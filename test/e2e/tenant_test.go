@@ -23,19 +23,32 @@ const patience = 150 * time.Second
 // A tenant is one test's namespace.
 type tenant struct {
 	*testing.T
+	*suite
 
 	ctx       context.Context
 	namespace string
 }
 
-// newTenant makes the namespace, with a cluster in it.
+// newTenant makes a namespace in the control plane that the tests share, with a cluster in it.
 func newTenant(t *testing.T) *tenant {
 	t.Helper()
+	return shared.tenant(t)
+}
+
+// tenant makes a namespace, with a cluster in it.
+func (s *suite) tenant(t *testing.T) *tenant {
+	t.Helper()
 	name := regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(strings.TrimPrefix(t.Name(), "Test")), "-")
-	n := &tenant{T: t, ctx: t.Context(), namespace: name}
-	n.must(s.client.Apply(n.ctx, kube.Namespaces, kube.Object{"apiVersion": "v1", "kind": "Namespace", "metadata": kube.Object{"name": name}}))
+	n := &tenant{T: t, suite: s, ctx: t.Context(), namespace: name}
+	n.must(n.client.Apply(n.ctx, kube.Namespaces, kube.Object{"apiVersion": "v1", "kind": "Namespace", "metadata": kube.Object{"name": name}}))
 	n.publish(exports(name))
 	return n
+}
+
+// within a subtest of the tenant's test.
+func (n *tenant) within(t *testing.T) *tenant {
+	t.Helper()
+	return &tenant{T: t, suite: n.suite, ctx: t.Context(), namespace: n.namespace}
 }
 
 func (n *tenant) must(err error) {
@@ -48,14 +61,14 @@ func (n *tenant) must(err error) {
 // publish the exports of the namespace's cluster.
 func (n *tenant) publish(exports kube.Object) {
 	n.Helper()
-	n.must(s.client.Apply(n.ctx, clusters, cluster(n.namespace, "demo", exports)))
+	n.must(n.client.Apply(n.ctx, clusters, cluster(n.namespace, "demo", exports)))
 }
 
 // create a pool and its Secret. The patch is of the pool's spec.
 func (n *tenant) create(name string, patch kube.Object) {
 	n.Helper()
-	n.must(s.client.Apply(n.ctx, kube.Secrets, secret(n.namespace, name, "first")))
-	_, err := s.client.Create(n.ctx, pools, kube.Object{
+	n.must(n.client.Apply(n.ctx, kube.Secrets, secret(n.namespace, name, "first")))
+	_, err := n.client.Create(n.ctx, pools, kube.Object{
 		"apiVersion": pools.GroupVersion().String(), "kind": pools.Kind,
 		"metadata": kube.Object{"namespace": n.namespace, "name": name},
 		"spec":     merge(spec(name), patch),
@@ -66,14 +79,14 @@ func (n *tenant) create(name string, patch kube.Object) {
 // edit a pool's spec.
 func (n *tenant) edit(name string, patch kube.Object) {
 	n.Helper()
-	_, err := s.client.Patch(n.ctx, pools, n.namespace, name, kube.Object{"spec": patch})
+	_, err := n.client.Patch(n.ctx, pools, n.namespace, name, kube.Object{"spec": patch})
 	n.must(err)
 }
 
 // xr is a pool as it is now; nil when there is none.
 func (n *tenant) xr(name string) kube.Object {
 	n.Helper()
-	o, err := s.client.Get(n.ctx, pools, n.namespace, name)
+	o, err := n.client.Get(n.ctx, pools, n.namespace, name)
 	n.must(err)
 	return o
 }
@@ -81,13 +94,13 @@ func (n *tenant) xr(name string) kube.Object {
 // mrs of a pool by composition resource name, those that are being deleted among them.
 func (n *tenant) mrs(pool string) map[string]kube.Object {
 	n.Helper()
-	all, err := composed(n.ctx, n.namespace, pool)
+	all, err := n.composed(n.ctx, n.namespace, pool)
 	n.must(err)
 	return all
 }
 
 // composed resources of a composite, by composition resource name.
-func composed(ctx context.Context, namespace, composite string) (map[string]kube.Object, error) {
+func (s *suite) composed(ctx context.Context, namespace, composite string) (map[string]kube.Object, error) {
 	out := map[string]kube.Object{}
 	for _, k := range provider.Kinds() {
 		if k.Namespaced != (namespace != "") {

@@ -2,13 +2,17 @@
 package awsapi
 
 import (
+	"bytes"
 	"encoding/xml"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httputil"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
@@ -22,8 +26,8 @@ type Server struct {
 
 	look   func(func(a *simulator.AWS))
 	server *http.Server
-	broken atomic.Bool
 	calls  atomic.Int64
+	others sync.Map
 }
 
 // Start a server of the account that look lets it look at.
@@ -41,8 +45,54 @@ func Start(look func(func(a *simulator.AWS))) (*Server, error) {
 // Stop the server.
 func (s *Server) Stop() { _ = s.server.Close() }
 
-// Break makes every call fail until it is called with false.
-func (s *Server) Break(broken bool) { s.broken.Store(broken) }
+// A region that another server serves.
+type region struct {
+	proxy *httputil.ReverseProxy
+	cut   atomic.Bool
+}
+
+// Forward the calls of a region to another server.
+func (s *Server) Forward(name, to string) error {
+	target, err := url.Parse(to)
+	if err != nil {
+		return err
+	}
+	s.others.Store(name, &region{proxy: httputil.NewSingleHostReverseProxy(target)})
+	return nil
+}
+
+// Cut the wire to a forwarded region, until it is called with false: connections end without an answer.
+func (s *Server) Cut(name string, cut bool) {
+	if r, ok := s.others.Load(name); ok {
+		r.(*region).cut.Store(cut) //nolint:forcetypeassert // There is nothing else in it.
+	}
+}
+
+// forward a call of a region that is not the simulator's. Moto has no instance refresh, so there never was one.
+func (s *Server) forward(w http.ResponseWriter, r *http.Request, body []byte, action string) bool {
+	// Credential=<key>/<date>/<region>/<service>/aws4_request
+	scope := strings.Split(r.Header.Get("Authorization"), "/")
+	if len(scope) < 4 {
+		return false
+	}
+	other, ok := s.others.Load(scope[2])
+	if !ok {
+		return false
+	}
+	to, _ := other.(*region)
+	switch {
+	case to.cut.Load():
+		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			_ = conn.Close()
+		}
+	case action == "DescribeInstanceRefreshes":
+		answer(w, describeRefreshes{})
+	default:
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		to.proxy.ServeHTTP(w, r)
+	}
+	return true
+}
 
 // Calls that were served so far.
 func (s *Server) Calls() int64 { return s.calls.Load() }
@@ -50,24 +100,37 @@ func (s *Server) Calls() int64 { return s.calls.Load() }
 // ServeHTTP serves one call of EC2's or Auto Scaling's query API.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.calls.Add(1)
-	if err := r.ParseForm(); err != nil {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	action := r.Form.Get("Action")
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	action := form.Get("Action")
+	if s.forward(w, r, body, action) {
+		return
+	}
 	serve, known := map[string]func(*simulator.AWS, url.Values) any{
 		"DescribeAutoScalingGroups": groups,
 		"DescribeInstanceRefreshes": refreshes,
 		"DescribeInstances":         instances,
 		"DescribeImages":            images,
 	}[action]
-	if s.broken.Load() || !known {
+	if !known {
 		w.WriteHeader(http.StatusForbidden)
 		fmt.Fprintf(w, "<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>%s is refused by the test</Message></Error></Errors></Response>", action)
 		return
 	}
 	var out any
-	s.look(func(a *simulator.AWS) { out = serve(a, r.Form) })
+	s.look(func(a *simulator.AWS) { out = serve(a, form) })
+	answer(w, out)
+}
+
+func answer(w http.ResponseWriter, out any) {
 	body, err := xml.Marshal(out)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -137,6 +137,9 @@ func (c *Crossplane) environment(more ...string) []string {
 		"TLS_CA_SECRET_NAME="+caSecret, "TLS_SERVER_SECRET_NAME="+serverSecret, "TLS_CLIENT_SECRET_NAME="+clientSecret), more...)
 }
 
+// CPU that Crossplane has used.
+func (c *Crossplane) CPU() (time.Duration, error) { return c.process.CPU() }
+
 // Kill Crossplane without a warning.
 func (c *Crossplane) Kill() { c.process.Kill() }
 

@@ -119,6 +119,9 @@ func (c *Kubernetes) StartAPIServer(ctx context.Context) error {
 	return waitFor(ctx, "kube-apiserver", client, c.Config.Host+"/readyz")
 }
 
+// CPU that the API server has used.
+func (c *Kubernetes) CPU() (time.Duration, error) { return c.apiServer.CPU() }
+
 // KillAPIServer ends the API server without a warning.
 func (c *Kubernetes) KillAPIServer() { c.apiServer.Kill() }
 

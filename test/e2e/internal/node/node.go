@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
@@ -47,12 +46,12 @@ type Pod struct {
 	Name string
 	// Metrics of the function are served here.
 	Metrics string
-	// Restarts so far.
-	Restarts int
 
-	process *process.Process
-	address string
-	service string
+	// Address at which it listens for calls.
+	Address string
+
+	process  *process.Process
+	function string
 }
 
 // New returns a node that keeps its pods below dir.
@@ -83,12 +82,14 @@ func (n *Node) Run(ctx context.Context, say func(format string, args ...any)) {
 	}
 }
 
-// Function's pod; nil while there is none.
-func (n *Node) Function() *Pod {
+// Function's pod by the Function's name; nil while there is none.
+func (n *Node) Function(name string) *Pod {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, p := range n.pods {
-		return p
+		if p.function == name {
+			return p
+		}
 	}
 	return nil
 }
@@ -98,9 +99,6 @@ func (p *Pod) PID() int { return p.process.PID() }
 
 // Kill the pod's program by SIGKILL. The node starts it again.
 func (p *Pod) Kill() { p.process.Kill() }
-
-// Terminate the pod's program by SIGTERM, as when the pod is deleted. The node starts it again.
-func (p *Pod) Terminate() { _ = syscall.Kill(p.process.PID(), syscall.SIGTERM) }
 
 // CPU that the pod's program has used.
 func (p *Pod) CPU() (time.Duration, error) { return p.process.CPU() }
@@ -144,7 +142,7 @@ func (n *Node) run(ctx context.Context, d kube.Object) error {
 			return nil
 		}
 	} else {
-		pod = &Pod{Name: name, Restarts: -1}
+		pod = &Pod{Name: name}
 	}
 
 	template, _ := simulator.Field(d, "spec", "template", "spec").(map[string]any)
@@ -166,21 +164,19 @@ func (n *Node) run(ctx context.Context, d kube.Object) error {
 		return err
 	}
 
-	pod.address, pod.Metrics = controlplane.FreeAddress(), controlplane.FreeAddress()
-	args := append(simulator.Texts(container, "args"), "--address="+pod.address, "--metrics-address="+pod.Metrics)
+	pod.Address, pod.Metrics = controlplane.FreeAddress(), controlplane.FreeAddress()
+	args := append(simulator.Texts(container, "args"), "--address="+pod.Address, "--metrics-address="+pod.Metrics)
 	cmd := exec.Command(program, args...)
 	cmd.Env = env
 	if pod.process, err = n.keeper.Start("function", cmd); err != nil {
 		return err
 	}
-	pod.Restarts++
 	if err := waitFor(ctx, pod); err != nil {
 		pod.process.Kill()
 		return err
 	}
-	function := simulator.Text(d, "spec", "selector", "matchLabels", "pkg.crossplane.io/function")
-	pod.service = net.JoinHostPort(function+"."+controlplane.Namespace, grpcPort)
-	n.proxy.Route(pod.service, pod.address)
+	pod.function = simulator.Text(d, "spec", "selector", "matchLabels", "pkg.crossplane.io/function")
+	n.proxy.Route(net.JoinHostPort(pod.function+"."+controlplane.Namespace, grpcPort), pod.Address)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.pods[name] = pod
@@ -240,14 +236,14 @@ func waitFor(ctx context.Context, pod *Pod) error {
 	defer cancel()
 	dialer := net.Dialer{}
 	for {
-		if conn, err := dialer.DialContext(ctx, "tcp", pod.address); err == nil {
+		if conn, err := dialer.DialContext(ctx, "tcp", pod.Address); err == nil {
 			return conn.Close()
 		}
 		select {
 		case <-pod.process.Done():
 			return fmt.Errorf("the function ended: %w", errors.Join(pod.process.Err()))
 		case <-ctx.Done():
-			return errors.New(strings.TrimSpace("the function does not listen at " + pod.address))
+			return errors.New(strings.TrimSpace("the function does not listen at " + pod.Address))
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"sync"
 	"time"
 
@@ -47,6 +48,8 @@ type Provider struct {
 	idle sync.Map
 	// paused namespaces, whose managed resources are left alone.
 	paused sync.Map
+	// left regions, to whoever provides them.
+	left sync.Map
 }
 
 // New returns a provider of an account whose subnets are in zones.
@@ -71,6 +74,25 @@ func (p *Provider) Pause(namespace string, pause bool) {
 		return
 	}
 	p.paused.Delete(namespace)
+}
+
+// Leave a region's managed resources to someone else, who changes them in place; to the simulator again when that is nil.
+func (p *Provider) Leave(region string, provide func(ctx context.Context, mr kube.Object) error) {
+	if provide == nil {
+		p.left.Delete(region)
+		return
+	}
+	p.left.Store(region, provide)
+}
+
+// provide a managed resource, in place.
+func (p *Provider) provide(ctx context.Context, mr kube.Object) error {
+	if f, ok := p.left.Load(simulator.Text(mr, "spec", "forProvider", "region")); ok {
+		provide, _ := f.(func(context.Context, kube.Object) error)
+		return provide(ctx, mr)
+	}
+	p.AWS(func(*simulator.AWS) { p.provider.Reconcile(mr) })
+	return nil
 }
 
 // Run the provider until the context ends.
@@ -151,8 +173,8 @@ type work struct {
 
 // passing errors go by themselves: someone else wrote first, it is gone, or the API server is down.
 func passing(err error) bool {
-	var status apierrors.APIStatus
-	return apierrors.IsConflict(err) || apierrors.IsNotFound(err) || !errors.As(err, &status)
+	var down *url.Error
+	return apierrors.IsConflict(err) || apierrors.IsNotFound(err) || errors.As(err, &down)
 }
 
 func (p *Provider) listWatch(ctx context.Context, kind kube.Resource) cache.ListerWatcher {
@@ -180,7 +202,9 @@ func (p *Provider) reconcile(ctx context.Context, kind kube.Resource, cached *un
 	if err != nil {
 		return err
 	}
-	p.AWS(func(*simulator.AWS) { p.provider.Reconcile(after) })
+	if err := p.provide(ctx, after); err != nil {
+		return err
+	}
 	// Numbers must have the types that an API server's have.
 	if after, err = plain(after); err != nil {
 		return err
