@@ -38,10 +38,30 @@ type history struct {
 func newHistory(rt *rapid.T, s setting) *history {
 	h := &history{life: newLife(rt, s), rt: rt, payload: "first", clusterID: "demo-1960e37c", zonesOf: "ab"}
 	h.Provider.Latency = rapid.IntRange(0, 2).Draw(rt, "latency")
-	h.Reader.Lagging = rapid.Bool().Draw(rt, "lagging")
+	h.Reader.Lag = rapid.IntRange(0, 4).Draw(rt, "lag")
 	h.Quick = true
 	h.key = h.rollKey()
+	if rapid.Bool().Draw(rt, "established") {
+		h.roundsUntil(func() bool { return len(h.members()) > 0 })
+	}
 	return h
+}
+
+// maxRounds is how many rounds in which nothing goes wrong are enough for a pool to get its members, or a roll its refresh.
+const maxRounds = 15
+
+// roundsUntil something is so, in which nothing goes wrong by itself. It may never be so.
+func (h *history) roundsUntil(done func() bool) {
+	for range maxRounds {
+		if done() {
+			return
+		}
+		h.reconcile(simulator.ReconcileOptions{})
+		for _, resource := range h.resources() {
+			h.pollOne(resource)
+		}
+		h.AWS.Tick()
+	}
 }
 
 // rollKey of the spec, with its defaults.
@@ -71,7 +91,7 @@ func (h *history) actions() map[string]func(*rapid.T) {
 		"poll 1": h.anyPoll, "poll 2": h.anyPoll, "poll 3": h.anyPoll,
 		"tick AWS": h.AWS.Tick,
 		// The user.
-		"roll 1": h.roll, "roll 2": h.roll,
+		"roll 1": h.roll, "roll 2": h.roll, "roll until it refreshes": h.rollUntilItRefreshes,
 		"edit 1": h.edit, "edit 2": h.edit, "edit 3": h.edit,
 		"capacity":       h.capacity,
 		"zones":          h.editZones,
@@ -174,6 +194,12 @@ func (h *history) roll() {
 		h.set(pick(h, "version", "v1.34.1", "v1.34.2", "v1.34.2+rke2r1", "v1.35.0"), "kubernetesVersion")
 	}
 	h.countKey()
+}
+
+// rollUntilItRefreshes makes it likely that something happens to a refresh.
+func (h *history) rollUntilItRefreshes() {
+	h.roll()
+	h.roundsUntil(func() bool { g := h.group(); return g != nil && g.IsRefreshing() })
 }
 
 func (h *history) countKey() {

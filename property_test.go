@@ -59,6 +59,7 @@ func TestHistories(t *testing.T) {
 				h.standsStill()
 				h.rotatesInPlace()
 				h.misdoesNothing()
+				h.takesNoName()
 			})
 		})
 	}
@@ -106,6 +107,14 @@ func (h *history) deletesNothingInUse(r simulator.Reconcile, needed map[string]s
 func (h *history) misdoesNothing() {
 	if len(h.AWS.Misdeeds) > 0 {
 		h.failsf(nothingInUseIsDeleted, "%v", h.AWS.Misdeeds)
+	}
+}
+
+// takesNoName of a template that may still be there, unless what it knew of that one was lost. It is part of property 2: such
+// a template cannot be created.
+func (h *history) takesNoName() {
+	if forgotten := h.statusLost || h.annotationsDropped; !forgotten && len(h.AWS.Collisions) > 0 {
+		h.failsf(poolConverges, "templates of these names were there already: %v", h.AWS.Collisions)
 	}
 }
 
@@ -517,7 +526,7 @@ func TestDeterminism(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := newHistory(rt, rapid.SampledFrom(settings).Draw(rt, "setting"))
 		// A reader that lags answers the same question in two ways, and that is no one's input twice.
-		h.Reader.Lagging = false
+		h.Reader.Lag = 0
 		actions := h.actions()
 		check := func(*rapid.T) { h.sameWhenShuffled() }
 		actions["shuffle 1"], actions["shuffle 2"], actions["shuffle 3"] = check, check, check

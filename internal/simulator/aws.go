@@ -56,6 +56,8 @@ type AWS struct {
 	Refreshes int
 	// Taken are the names that a template could not be created under.
 	Taken map[string]bool
+	// Collisions are those of them that another managed resource's template had, one whose id is known.
+	Collisions []string
 	// Misdeeds are deletions of what is in use.
 	Misdeeds []string
 
@@ -142,13 +144,17 @@ func (a *AWS) TemplateNamed(name string) *LaunchTemplate {
 	return nil
 }
 
-// createTemplate refuses a name that is taken: names are unique per account and region (notes, AWS).
-func (a *AWS) createTemplate(name string, data Object, tags any) (string, error) {
+// createTemplate refuses a name that is taken: names are unique per account and region (notes, AWS). Shown is the id that
+// the managed resource has in its status, which a provider that lost it creates again.
+func (a *AWS) createTemplate(name, shown string, data Object, tags any) (string, error) {
 	if err := a.enter(CreateLaunchTemplate); err != nil {
 		return "", err
 	}
-	if a.TemplateNamed(name) != nil {
+	if t := a.TemplateNamed(name); t != nil {
 		a.Taken[name] = true
+		if t.ID != shown && !a.forgotten[t.ID] {
+			a.Collisions = append(a.Collisions, name)
+		}
 		return "", &APIError{"InvalidLaunchTemplateName.AlreadyExistsException", "launch template name already in use: " + name}
 	}
 	t := &LaunchTemplate{ID: a.id("lt-"), Name: name, Versions: []Object{Clone(data)}, Tags: cloneAny(tags)}

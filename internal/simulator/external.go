@@ -68,8 +68,9 @@ func launchTemplates() external {
 			return atProvider, same
 		},
 		create: func(a *AWS, _ string, mr Object) func() (string, error) {
-			name, content, tags := Text(forProvider(mr), "name"), data(mr), forProvider(mr)["tags"]
-			return func() (string, error) { return a.createTemplate(name, content, tags) }
+			name, shown := Text(forProvider(mr), "name"), Text(mr, fieldStatus, fieldAtProvider, "id")
+			content, tags := data(mr), forProvider(mr)["tags"]
+			return func() (string, error) { return a.createTemplate(name, shown, content, tags) }
 		},
 		update: func(a *AWS, id string, mr Object) func() (bool, error) {
 			content, tags := Clone(data(mr)), cloneAny(forProvider(mr)["tags"])

@@ -30,9 +30,12 @@ type Reader struct {
 	cut int
 	// lost says that the group is not found, as in another account.
 	lost bool
-	// Lagging says that the first answer after a refresh was started does not have it yet: AWS is eventually consistent.
-	Lagging bool
-	seen    *Refresh
+	// Lag is the answer that does not have a new refresh, counted from 1 since it was started; 0: none. AWS is eventually
+	// consistent, and an earlier answer need not come from where a later one does.
+	Lag int
+	// answered counts the answers since the refresh was started that was seen last.
+	answered int
+	seen     *Refresh
 	// Queries counts what was asked.
 	Queries int
 }
@@ -127,14 +130,14 @@ func (r *Reader) refresh(group string) *pool.Refresh {
 		return nil
 	}
 	last := g.Refreshes[len(g.Refreshes)-1]
-	if fresh := last != r.seen; fresh {
-		r.seen = last
-		if r.Lagging {
-			if len(g.Refreshes) == 1 {
-				return nil
-			}
-			last = g.Refreshes[len(g.Refreshes)-2]
+	if last != r.seen {
+		r.seen, r.answered = last, 0
+	}
+	if r.answered++; r.answered == r.Lag {
+		if len(g.Refreshes) == 1 {
+			return nil
 		}
+		last = g.Refreshes[len(g.Refreshes)-2]
 	}
 	return &pool.Refresh{
 		ID: last.ID, Status: last.Status, StartTime: last.Started, StatusReason: last.Reason,

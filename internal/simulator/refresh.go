@@ -28,6 +28,9 @@ type Refresh struct {
 	failures int
 }
 
+// IsRefreshing says that a refresh is at work.
+func (g *Group) IsRefreshing() bool { return g.active() != nil }
+
 // active refresh of a group, nil when none is at work.
 func (g *Group) active() *Refresh {
 	if len(g.Refreshes) == 0 {

@@ -105,6 +105,12 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 		to:   "	if current.ID == \"\" && current.Stuck != \"\" {\n		return false",
 	},
 	{
+		name: "calls another attempt's template like the one before", property: convergence,
+		file: inPlan,
+		from: "naming.Template(p.groupName, p.Current)",
+		to:   "naming.Template(p.groupName, naming.Attempt{RollKey: p.Current.RollKey})",
+	},
+	{
 		name: "retries without bound", property: refreshes,
 		file: inMachine,
 		from: "again := p.Current.Number%generation < MaxRetries",
@@ -143,11 +149,11 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 	{
 		name: "tells of a steady pool in every run", property: stillness,
 		file: "internal/decision/event.go",
-		from: "case last.Reason == string(p.Reason):",
-		to:   "case last.Reason != string(p.Reason):",
+		from: "if !told[c.Type] || !known || same {",
+		to:   "if !told[c.Type] || !known || same && p.Phase != rollout.PhaseIdle {",
 	},
 	{
-		name: "includes LateInitialize", property: capacity,
+		name: "includes LateInitialize", property: convergence,
 		file: "internal/managed/managed.go",
 		from: "v1.ManagementActionUpdate, v1.ManagementActionDelete,",
 		to:   "v1.ManagementActionUpdate, v1.ManagementActionDelete, v1.ManagementActionLateInitialize,",
