@@ -77,15 +77,14 @@ func membersOf(n int) AWSReader {
 	group := &pool.Group{
 		ARN:              "arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:1:autoScalingGroupName/mp",
 		DesiredCapacity:  int32(n),
-		MaxSize:          5000,
 		LaunchTemplateID: "lt-0aaa0000000000001",
 	}
 	instances := make([]pool.Instance, 0, n)
 	for i := range n {
 		id, zone := fmt.Sprintf("i-0%016x", i), "us-east-1"+string("abc"[i%3])
 		group.Members = append(group.Members, pool.GroupMember{
-			InstanceID: id, Zone: zone, LifecycleState: "InService", HealthStatus: "Healthy",
-			LaunchTemplateID: group.LaunchTemplateID, LaunchTemplateVersion: "1",
+			InstanceID: id, Zone: zone, LifecycleState: "InService",
+			LaunchTemplateID: group.LaunchTemplateID,
 		})
 		instances = append(instances, pool.Instance{ID: id, Zone: zone, State: "running", InternalIPs: []string{fmt.Sprintf("10.0.%d.%d", i/250, i%250)}})
 	}

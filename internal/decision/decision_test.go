@@ -103,10 +103,10 @@ func steadyPool(changes ...change) *pool.Observation {
 func readPool(changes ...change) *pool.Observation {
 	o := steadyPool()
 	o.Input.AWS.Identity = v1beta1.IdentityPod
-	group := &pool.Group{ARN: groupARN, Name: groupNameInAWS, DesiredCapacity: 3, MinSize: 3, MaxSize: 3, LaunchTemplateID: "lt-current"}
+	group := &pool.Group{ARN: groupARN, Name: groupNameInAWS, DesiredCapacity: 3, LaunchTemplateID: "lt-current"}
 	var instances []pool.Instance
 	for _, id := range []string{"i-1", "i-2", "i-3"} {
-		group.Members = append(group.Members, pool.GroupMember{InstanceID: id, Zone: "us-east-1a", LifecycleState: "InService", HealthStatus: "Healthy", LaunchTemplateID: "lt-current"})
+		group.Members = append(group.Members, pool.GroupMember{InstanceID: id, Zone: "us-east-1a", LifecycleState: "InService", LaunchTemplateID: "lt-current"})
 		instances = append(instances, pool.Instance{ID: id, Zone: "us-east-1a", State: "running"})
 	}
 	o.AWS = pool.Reading{Group: pool.Read[*pool.Group]{Asked: true, Value: group}, Instances: pool.Read[[]pool.Instance]{Asked: true, Value: instances}}

@@ -98,12 +98,8 @@ type Group struct {
 	ARN              string
 	Name             string
 	DesiredCapacity  int32
-	MinSize          int32
-	MaxSize          int32
 	LaunchTemplateID string
-	// Deleting says that a deletion of the group is under way.
-	Deleting bool
-	Members  []GroupMember
+	Members          []GroupMember
 }
 
 // A GroupMember is an instance as its Auto Scaling group lists it.
@@ -111,12 +107,9 @@ type GroupMember struct {
 	InstanceID string
 	Zone       string
 	// LifecycleState as Auto Scaling spells it, for example InService or Terminating:Wait.
-	LifecycleState string
-	// HealthStatus is Healthy or Unhealthy.
-	HealthStatus          string
-	LaunchTemplateID      string
-	LaunchTemplateVersion string
-	ProtectedFromScaleIn  bool
+	LifecycleState       string
+	LaunchTemplateID     string
+	ProtectedFromScaleIn bool
 }
 
 // An Instance is a member as EC2 describes it.
@@ -144,6 +137,4 @@ type Refresh struct {
 	StartTime          time.Time
 	StatusReason       string
 	PercentageComplete int32
-	// InstancesToUpdate is how many instances the refresh still has to replace.
-	InstancesToUpdate int32
 }

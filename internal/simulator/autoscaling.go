@@ -22,7 +22,6 @@ type Group struct {
 	Members  []*Member
 	// Refreshes of the group, oldest first.
 	Refreshes []*Refresh
-	Deleting  bool
 	// Failures counts launches that failed.
 	Failures int
 }

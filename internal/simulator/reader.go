@@ -88,13 +88,12 @@ func (r *Reader) group(name string) *pool.Group {
 		return nil
 	}
 	out := &pool.Group{
-		ARN: g.ARN, Name: g.Name, DesiredCapacity: int32Of(g.Desired), MinSize: int32Of(g.Min), MaxSize: int32Of(g.Max),
-		LaunchTemplateID: g.TemplateID, Deleting: g.Deleting,
+		ARN: g.ARN, Name: g.Name, DesiredCapacity: int32Of(g.Desired), LaunchTemplateID: g.TemplateID,
 	}
 	for _, m := range g.Members {
 		out.Members = append(out.Members, pool.GroupMember{
-			InstanceID: m.ID, Zone: m.Zone, LifecycleState: m.Lifecycle, HealthStatus: "Healthy",
-			LaunchTemplateID: m.TemplateID, LaunchTemplateVersion: fmt.Sprint(m.Version), ProtectedFromScaleIn: m.Protected,
+			InstanceID: m.ID, Zone: m.Zone, LifecycleState: m.Lifecycle,
+			LaunchTemplateID: m.TemplateID, ProtectedFromScaleIn: m.Protected,
 		})
 	}
 	return out
@@ -141,7 +140,7 @@ func (r *Reader) refresh(group string) *pool.Refresh {
 	}
 	return &pool.Refresh{
 		ID: last.ID, Status: last.Status, StartTime: last.Started, StatusReason: last.Reason,
-		PercentageComplete: int32Of(g.percentage(last)), InstancesToUpdate: int32Of(len(g.leftToReplace(last))),
+		PercentageComplete: int32Of(g.percentage(last)),
 	}
 }
 
