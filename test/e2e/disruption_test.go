@@ -24,7 +24,7 @@ import (
 // the roll ends well and that nothing is deleted but the template that was rolled away from.
 //
 // It has a control plane to itself, which runs beside that of all other tests.
-func TestDisruption(t *testing.T) {
+func TestDisruption(t *testing.T) { //nolint:tparallel // One step after the other.
 	t.Parallel()
 	n := ownSuite(t).tenant(t)
 	n.create("workers", nil)
@@ -35,39 +35,34 @@ func TestDisruption(t *testing.T) {
 
 	for _, tc := range []struct {
 		name    string
-		disturb func(t *testing.T)
+		disturb func(n *tenant)
 	}{
-		{"FunctionKilled", func(t *testing.T) {
+		{"FunctionKilled", func(n *tenant) {
 			for range 3 {
-				n.killFunction(t)
+				n.killFunction()
 				time.Sleep(time.Second)
 			}
 		}},
-		{"CertificateRotated", n.rotateCertificate},
-		{"CrossplaneRestarted", func(t *testing.T) {
+		{"CertificateRotated", (*tenant).rotateCertificate},
+		{"CrossplaneRestarted", func(n *tenant) {
 			n.crossplane.Kill()
 			time.Sleep(2 * time.Second)
-			if err := n.crossplane.Start(n.ctx); err != nil {
-				t.Fatal(err)
-			}
+			n.must(n.crossplane.Start(n.ctx))
 		}},
-		{"APIServerRestarted", func(t *testing.T) {
+		{"APIServerRestarted", func(n *tenant) {
 			n.kubernetes.KillAPIServer()
 			time.Sleep(2 * time.Second)
-			if err := n.kubernetes.StartAPIServer(n.ctx); err != nil {
-				t.Fatal(err)
-			}
+			n.must(n.kubernetes.StartAPIServer(n.ctx))
 			if !n.crossplane.Running() {
-				t.Log("Crossplane ended with the API server, as it may; its pod starts it again")
-				if err := n.crossplane.Start(n.ctx); err != nil {
-					t.Fatal(err)
-				}
+				n.Log("Crossplane ended with the API server, as it may; its pod starts it again")
+				n.must(n.crossplane.Start(n.ctx))
 			}
 		}},
-		{"FunctionUpgraded", n.upgradeFunction},
-		{"FunctionRolledBack", n.rollFunctionBack},
+		{"FunctionUpgraded", (*tenant).upgradeFunction},
+		{"FunctionRolledBack", (*tenant).rollFunctionBack},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			n := n.within(t)
 			began := time.Now()
 			old := n.template(xr)
 			may[old] = true
@@ -81,7 +76,7 @@ func TestDisruption(t *testing.T) {
 				return false, state(n.xr("workers"))
 			})
 			t.Logf("disturbed after %s", time.Since(began).Round(100*time.Millisecond))
-			tc.disturb(t)
+			tc.disturb(n)
 			xr = n.awaitRolled("workers", old)
 			if got := n.template(xr); got == old {
 				t.Errorf("the pool is still on %s", got)
@@ -95,8 +90,8 @@ func TestDisruption(t *testing.T) {
 }
 
 // killFunction by SIGKILL, and wait until it runs again.
-func (n *tenant) killFunction(t *testing.T) {
-	t.Helper()
+func (n *tenant) killFunction() {
+	n.Helper()
 	before := n.node.Function(functionName).PID()
 	n.node.Function(functionName).Kill()
 	n.eventually("the function runs again", func() (bool, string) {
@@ -106,8 +101,8 @@ func (n *tenant) killFunction(t *testing.T) {
 
 // rotateCertificate deletes the function's Secret, so that Crossplane issues another, and restarts the function's pod: it
 // reads its certificate when it starts.
-func (n *tenant) rotateCertificate(t *testing.T) {
-	t.Helper()
+func (n *tenant) rotateCertificate() {
+	n.Helper()
 	const name = functionName + "-tls-server"
 	certificate := func() string {
 		o, err := n.client.Get(n.ctx, kube.Secrets, controlplane.Namespace, name)
@@ -129,25 +124,23 @@ func (n *tenant) rotateCertificate(t *testing.T) {
 		now := certificate()
 		return now != "" && now != before, "the Secret has the old one, or none"
 	})
-	if got := n.served(); got == fingerprint(t, certificate()) {
-		t.Error("the function serves the new certificate before it is restarted: docs/operations.md says it has to be")
+	if got := n.served(); got == n.fingerprint(certificate()) {
+		n.Error("the function serves the new certificate before it is restarted: docs/operations.md says it has to be")
 	}
-	n.killFunction(t)
-	if got, want := n.served(), fingerprint(t, certificate()); got != want {
-		t.Errorf("the function serves the certificate %s, want the one in its Secret, %s", got, want)
+	n.killFunction()
+	if got, want := n.served(), n.fingerprint(certificate()); got != want {
+		n.Errorf("the function serves the certificate %s, want the one in its Secret, %s", got, want)
 	}
 }
 
 // fingerprint of a certificate in a Secret. Its serial would tell nothing: Crossplane gives all of them the same.
-func fingerprint(t *testing.T, encoded string) string {
-	t.Helper()
+func (n *tenant) fingerprint(encoded string) string {
+	n.Helper()
 	data, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n.must(err)
 	block, _ := pem.Decode(data)
 	if block == nil {
-		t.Fatal("the Secret has no certificate")
+		n.Fatal("the Secret has no certificate")
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(block.Bytes))
 }
@@ -194,8 +187,8 @@ func (n *tenant) awaitFunction(before string) {
 }
 
 // upgradeFunction to another version.
-func (n *tenant) upgradeFunction(t *testing.T) {
-	t.Helper()
+func (n *tenant) upgradeFunction() {
+	n.Helper()
 	before := n.node.Function(functionName).Name
 	n.must(n.registry.Republish(n.ctx, functionPackage, packageTag, nextTag))
 	n.setFunction(nextTag, "Automatic")
@@ -203,8 +196,8 @@ func (n *tenant) upgradeFunction(t *testing.T) {
 }
 
 // rollFunctionBack to the first version, by hand: no revision is active until someone says which.
-func (n *tenant) rollFunctionBack(t *testing.T) {
-	t.Helper()
+func (n *tenant) rollFunctionBack() {
+	n.Helper()
 	before := n.node.Function(functionName).Name
 	n.setFunction(packageTag, "Manual")
 	n.eventually("no function runs", func() (bool, string) {

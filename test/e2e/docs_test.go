@@ -39,7 +39,7 @@ func (s *suite) manual(t *testing.T) map[string]kube.Object {
 }
 
 // TestManual holds that what docs/operations.md tells people to apply does what it says.
-func TestManual(t *testing.T) {
+func TestManual(t *testing.T) { //nolint:tparallel // Two of three take no time.
 	t.Parallel()
 	shown := shared.manual(t)
 

@@ -16,7 +16,7 @@ import (
 )
 
 // TestExportsLateAndLost holds that a pool waits for its cluster's exports, and keeps all it has when they go.
-func TestExportsLateAndLost(t *testing.T) {
+func TestExportsLateAndLost(t *testing.T) { //nolint:tparallel // One step after the other.
 	t.Parallel()
 	n := newTenant(t)
 	n.must(n.client.Delete(n.ctx, clusters, n.namespace, "demo"))
@@ -38,6 +38,7 @@ func TestExportsLateAndLost(t *testing.T) {
 	uids, generations := n.uids("workers"), n.generations("workers")
 
 	t.Run("FieldLost", func(t *testing.T) {
+		n := n.within(t)
 		lessened := exports(n.namespace)
 		delete(lessened, "bootstrap_bucket")
 		n.publish(lessened)
@@ -45,11 +46,13 @@ func TestExportsLateAndLost(t *testing.T) {
 		n.always(6*time.Second, n.unchanged("workers", uids, generations))
 	})
 	t.Run("Lost", func(t *testing.T) {
+		n := n.within(t)
 		n.must(n.client.Delete(n.ctx, clusters, n.namespace, "demo"))
 		n.awaitCondition("workers", "ClusterExportsAvailable", "False")
 		n.always(6*time.Second, n.unchanged("workers", uids, generations))
 	})
 	t.Run("OtherSchema", func(t *testing.T) {
+		n := n.within(t)
 		other := exports(n.namespace)
 		other["schema"] = "captf.io/aws-cluster/v2"
 		n.publish(other)
@@ -57,6 +60,7 @@ func TestExportsLateAndLost(t *testing.T) {
 		n.always(6*time.Second, n.unchanged("workers", uids, generations))
 	})
 	t.Run("Back", func(t *testing.T) {
+		n := n.within(t)
 		n.publish(exports(n.namespace))
 		n.awaitCondition("workers", "ClusterExportsAvailable", "True")
 		n.always(6*time.Second, n.unchanged("workers", uids, generations))

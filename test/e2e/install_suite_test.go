@@ -45,7 +45,7 @@ func (s *suite) install(ctx context.Context) error {
 	}
 	background, cancel := context.WithCancel(context.Background())
 	s.closers = append(s.closers, cancel)
-	go s.provider.Run(background, say)
+	go s.provider.Run(background, sayf) //nolint:contextcheck // It runs until it is closed.
 	return s.prepare(ctx)
 }
 

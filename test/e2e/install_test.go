@@ -17,7 +17,7 @@ import (
 )
 
 // TestInstall holds that one Configuration brings all there is to it, and that kubectl shows it well.
-func TestInstall(t *testing.T) {
+func TestInstall(t *testing.T) { //nolint:tparallel // They look at one pool.
 	t.Parallel()
 	n := newTenant(t)
 
@@ -54,7 +54,8 @@ func TestInstall(t *testing.T) {
 	}
 
 	t.Run("Columns", func(t *testing.T) {
-		out := n.kubectl(t, "get", "awsmp")
+		n := n.within(t)
+		out := n.kubectl("get", "awsmp")
 		header, row, _ := strings.Cut(strings.TrimSpace(out), "\n")
 		if diff := cmp.Diff(strings.Fields("NAME VERSION DESIRED MEMBERS HEALTH HEALTHY ROLLOUT SYNCED READY COMPOSITION AGE"), strings.Fields(header)); diff != "" {
 			t.Errorf("columns: -want, +got:\n%s", diff)
@@ -64,19 +65,21 @@ func TestInstall(t *testing.T) {
 		}
 	})
 	t.Run("Scale", func(t *testing.T) {
-		n.kubectl(t, "scale", "awsmp/workers", "--replicas=5")
+		n := n.within(t)
+		n.kubectl("scale", "awsmp/workers", "--replicas=5")
 		n.eventually("the group grows", func() (bool, string) {
 			group := n.mrs("workers")["autoscaling-group"]
 			got, _ := simulator.Number(group, "status", "atProvider", "desiredCapacity")
 			return got == 5, string(pretty(group["status"]))
 		})
 		n.eventually("scale shows what there is", func() (bool, string) {
-			out := n.kubectl(t, "get", "awsmp", "workers", "--subresource=scale", "-o", "jsonpath={.spec.replicas} {.status.replicas}")
+			out := n.kubectl("get", "awsmp", "workers", "--subresource=scale", "-o", "jsonpath={.spec.replicas} {.status.replicas}")
 			return out == "5 5", out
 		})
 	})
 	t.Run("Explain", func(t *testing.T) {
-		out := n.kubectl(t, "explain", "machinepools.spec.replicas", "--api-version=aws.machinepool.fn.crossplane.io/v1alpha1")
+		n := n.within(t)
+		out := n.kubectl("explain", "machinepools.spec.replicas", "--api-version=aws.machinepool.fn.crossplane.io/v1alpha1")
 		if !strings.Contains(out, "DESCRIPTION") || strings.Contains(out, "<empty>") || !strings.Contains(out, "group") {
 			t.Errorf("kubectl explain says: %s", out)
 		}
@@ -84,12 +87,12 @@ func TestInstall(t *testing.T) {
 }
 
 // kubectl runs the real one.
-func (n *tenant) kubectl(t *testing.T, args ...string) string {
-	t.Helper()
+func (n *tenant) kubectl(args ...string) string {
+	n.Helper()
 	program := filepath.Join(cache(n.root), "bin", "kubectl")
-	out, err := exec.CommandContext(t.Context(), program, append([]string{"--kubeconfig=" + n.kubernetes.Kubeconfig, "--namespace=" + n.namespace, "--cache-dir=" + n.dir + "/kubectl"}, args...)...).CombinedOutput()
+	out, err := exec.CommandContext(n.ctx, program, append([]string{"--kubeconfig=" + n.kubernetes.Kubeconfig, "--namespace=" + n.namespace, "--cache-dir=" + n.dir + "/kubectl"}, args...)...).CombinedOutput()
 	if err != nil {
-		t.Fatalf("kubectl %v: %v\n%s", args, err, out)
+		n.Fatalf("kubectl %v: %v\n%s", args, err, out)
 	}
 	return string(out)
 }

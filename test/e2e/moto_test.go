@@ -30,7 +30,7 @@ const (
 // while moto cannot be reached the list stays and the health is unknown.
 //
 // provider-aws is played once more here, as the launch template's id and the group must be moto's: see motoProvider.
-func TestMoto(t *testing.T) {
+func TestMoto(t *testing.T) { //nolint:tparallel // One step after the other.
 	t.Parallel()
 	m := moto.Start(t)
 	n := newTenant(t)

@@ -28,7 +28,7 @@ func TestNamespaced(t *testing.T) {
 			t.Errorf("%s: provider config: -want, +got:\n%s", name, diff)
 		}
 	}
-	if simulator.Text(xr, "status", "rollout", "rollKey") == "" || simulator.Field(xr, "status", "ready") != true {
+	if simulator.Text(xr, "status", "rollout", "rollKey") == "" || !isTrue(xr, "status", "ready") {
 		t.Errorf("status: %s", pretty(xr["status"]))
 	}
 }

@@ -177,7 +177,7 @@ func (n *tenant) awaitRolled(name, gone string) kube.Object {
 	n.eventually("all members are up to date", func() (bool, string) {
 		xr = n.xr(name)
 		return simulator.ConditionOf(xr, "MachinesUpToDate").Status == "True" && simulator.Text(xr, "status", "rollout", "phase") == "Idle" &&
-			simulator.Field(xr, "status", "health", "healthy") == true, state(xr)
+			isTrue(xr, "status", "health", "healthy"), state(xr)
 	})
 	return xr
 }

@@ -79,7 +79,7 @@ func run(m *testing.M) int {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
-		say("interrupted")
+		sayf("interrupted")
 		for _, s := range running.all() {
 			s.close(false)
 		}
@@ -89,10 +89,10 @@ func run(m *testing.M) int {
 	began := time.Now()
 	s, err := startSuite(context.Background(), false)
 	if err != nil {
-		say("cannot bring the control plane up: %v", err)
+		sayf("cannot bring the control plane up: %v", err)
 		return 1
 	}
-	say("the control plane is up after %s", time.Since(began).Round(time.Second))
+	sayf("the control plane is up after %s", time.Since(began).Round(time.Second))
 	shared = s
 	code := m.Run()
 	s.close(code == 0)
@@ -200,7 +200,7 @@ func (s *suite) bringUp(ctx context.Context) error {
 }
 
 // startPlayers starts what is played, and Crossplane, which needs some of it.
-func (s *suite) startPlayers(ctx context.Context) error {
+func (s *suite) startPlayers(ctx context.Context) error { //nolint:contextcheck // What is played runs until it is closed.
 	var background context.Context
 	background, s.stop = context.WithCancel(context.Background())
 
@@ -228,7 +228,7 @@ func (s *suite) startPlayers(ctx context.Context) error {
 		return err
 	}
 	s.node = node.New(s.client, s.keeper, proxy, s.dir)
-	s.stopped.Go(func() { s.node.Run(background, say) })
+	s.stopped.Go(func() { s.node.Run(background, sayf) })
 	return nil
 }
 
@@ -241,15 +241,15 @@ func (s *suite) close(well bool) {
 		c()
 	}
 	if !well {
-		say("logs are in %s", s.dir)
+		sayf("logs are in %s", s.dir)
 		return
 	}
 	if err := os.RemoveAll(s.dir); err != nil {
-		say("%v", err)
+		sayf("%v", err)
 	}
 }
 
-func say(format string, args ...any) { fmt.Fprintf(os.Stderr, "e2e: "+format+"\n", args...) }
+func sayf(format string, args ...any) { fmt.Fprintf(os.Stderr, "e2e: "+format+"\n", args...) }
 
 // moduleDir is where Go keeps a module that another requires.
 func moduleDir(ctx context.Context, of, module string) (string, error) {
@@ -259,7 +259,10 @@ func moduleDir(ctx context.Context, of, module string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot find %s: %w", module, err)
 	}
-	m := struct{ Dir, Error string }{}
+	m := struct {
+		Dir   string `json:"dir"`
+		Error string `json:"error"`
+	}{}
 	if err := json.Unmarshal(out, &m); err != nil {
 		return "", err
 	}

@@ -146,7 +146,7 @@ func (n *tenant) awaitReady(name string, members int) kube.Object {
 		ready, synced := simulator.ConditionOf(xr, "Ready"), simulator.ConditionOf(xr, "Synced")
 		got := len(simulator.Texts(xr, "status", "providerIDList"))
 		return ready.Status == "True" && synced.Status == "True" && got == members &&
-			simulator.Text(xr, "status", "rollout", "phase") == "Idle" && simulator.Field(xr, "status", "health", "healthy") == true, state(xr)
+			simulator.Text(xr, "status", "rollout", "phase") == "Idle" && isTrue(xr, "status", "health", "healthy"), state(xr)
 	})
 	return xr
 }
@@ -193,6 +193,11 @@ func (n *tenant) uids(pool string) map[string]string {
 		out[name] = simulator.Text(mr, "metadata", "uid")
 	}
 	return out
+}
+
+func isTrue(o kube.Object, path ...string) bool {
+	v, _ := simulator.Field(o, path...).(bool)
+	return v
 }
 
 func names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -168,16 +168,13 @@ func groups(a *simulator.AWS, form url.Values) any {
 			continue
 		}
 		x := group{
-			Name: g.Name, ARN: g.ARN, Min: g.MinSize, Max: g.MaxSize, Desired: g.DesiredCapacity,
-			Template: templateRef{ID: g.LaunchTemplateID, Version: "$Latest"},
-		}
-		if g.Deleting {
-			x.Status = "Delete in progress"
+			Name: g.Name, ARN: g.ARN, Desired: g.DesiredCapacity,
+			Template: templateRef{ID: g.LaunchTemplateID},
 		}
 		for _, m := range g.Members {
 			x.Members = append(x.Members, member{
-				ID: m.InstanceID, Zone: m.Zone, Lifecycle: m.LifecycleState, Health: m.HealthStatus, Protected: m.ProtectedFromScaleIn,
-				Template: templateRef{ID: m.LaunchTemplateID, Version: m.LaunchTemplateVersion},
+				ID: m.InstanceID, Zone: m.Zone, Lifecycle: m.LifecycleState, Protected: m.ProtectedFromScaleIn,
+				Template: templateRef{ID: m.LaunchTemplateID},
 			})
 		}
 		out.Groups = append(out.Groups, x)
@@ -191,7 +188,7 @@ func refreshes(a *simulator.AWS, form url.Values) any {
 	if r := read(a, pool.Query{GroupName: name, Refresh: true}).Refresh.Value; r != nil {
 		out.Refreshes = append(out.Refreshes, refresh{
 			ID: r.ID, Group: name, Status: r.Status, Reason: r.StatusReason, Start: r.StartTime.Format("2006-01-02T15:04:05Z"),
-			Percentage: r.PercentageComplete, Left: r.InstancesToUpdate,
+			Percentage: r.PercentageComplete,
 		})
 	}
 	return out

@@ -14,15 +14,13 @@ func read(a *simulator.AWS, q pool.Query) pool.Reading {
 }
 
 type templateRef struct {
-	ID      string `xml:"LaunchTemplateId"`
-	Version string `xml:"Version"`
+	ID string `xml:"LaunchTemplateId"`
 }
 
 type member struct {
 	ID        string      `xml:"InstanceId"`
 	Zone      string      `xml:"AvailabilityZone"`
 	Lifecycle string      `xml:"LifecycleState"`
-	Health    string      `xml:"HealthStatus"`
 	Protected bool        `xml:"ProtectedFromScaleIn"`
 	Template  templateRef `xml:"LaunchTemplate"`
 }
@@ -30,10 +28,7 @@ type member struct {
 type group struct {
 	Name     string      `xml:"AutoScalingGroupName"`
 	ARN      string      `xml:"AutoScalingGroupARN"`
-	Min      int32       `xml:"MinSize"`
-	Max      int32       `xml:"MaxSize"`
 	Desired  int32       `xml:"DesiredCapacity"`
-	Status   string      `xml:"Status,omitempty"`
 	Template templateRef `xml:"LaunchTemplate"`
 	Members  []member    `xml:"Instances>member"`
 }
@@ -50,7 +45,6 @@ type refresh struct {
 	Reason     string `xml:"StatusReason,omitempty"`
 	Start      string `xml:"StartTime"`
 	Percentage int32  `xml:"PercentageComplete"`
-	Left       int32  `xml:"InstancesToUpdate"`
 }
 
 type describeRefreshes struct {

@@ -31,10 +31,10 @@ var chart []byte
 
 // Crossplane runs on a Kubernetes, as the service account of its chart and with no more rights than that.
 type Crossplane struct {
+	*Kubernetes
+
 	// MetricsURL of Crossplane.
 	MetricsURL string
-
-	*Kubernetes
 
 	client     *kube.Client
 	kubeconfig string
@@ -66,7 +66,10 @@ func StartCrossplane(ctx context.Context, k *Kubernetes, client *kube.Client, mo
 	if err := c.init(ctx, module); err != nil {
 		return nil, err
 	}
-	return c, c.Start(ctx)
+	if err := c.Start(ctx); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // init is the chart's init container.
@@ -161,7 +164,7 @@ func WriteSecret(ctx context.Context, client *kube.Client, namespace, name, dir 
 	}
 	data, _ := secret["data"].(map[string]any)
 	if len(data) == 0 {
-		return fmt.Errorf("Secret %s/%s is empty", namespace, name)
+		return fmt.Errorf("the Secret %s/%s is empty", namespace, name)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

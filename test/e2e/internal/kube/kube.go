@@ -92,7 +92,7 @@ func (c *Client) Apply(ctx context.Context, r Resource, o Object) error {
 		return err
 	}
 	u := unstructured.Unstructured{Object: o}
-	_, err = c.In(r, u.GetNamespace()).Patch(ctx, u.GetName(), types.ApplyPatchType, data, metav1.PatchOptions{FieldManager: fieldManager, Force: ptr(true)})
+	_, err = c.In(r, u.GetNamespace()).Patch(ctx, u.GetName(), types.ApplyPatchType, data, metav1.PatchOptions{FieldManager: fieldManager, Force: new(true)})
 	if err != nil {
 		return fmt.Errorf("cannot apply %s %s/%s: %w", r.Kind, u.GetNamespace(), u.GetName(), err)
 	}
@@ -190,5 +190,3 @@ func Poll(ctx context.Context, every time.Duration, ask func() (done bool, said 
 		}
 	}
 }
-
-func ptr[T any](v T) *T { return &v }

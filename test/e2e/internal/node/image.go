@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
@@ -43,15 +44,15 @@ func unpack(ctx context.Context, image, dir string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if filepath.Join("/", h.Name) != entrypoint {
+		if "/"+strings.TrimLeft(h.Name, "./") != entrypoint {
 			continue
 		}
 		path := filepath.Join(dir, filepath.Base(entrypoint))
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o700)
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o700) //nolint:gosec // It is to be run.
 		if err != nil {
 			return "", err
 		}
-		_, err = io.Copy(f, r)
+		_, err = io.Copy(f, r) //nolint:gosec // It is our own package.
 		return path, errors.Join(err, f.Close())
 	}
 }

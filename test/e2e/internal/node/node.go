@@ -60,7 +60,7 @@ func New(client *kube.Client, k *process.Keeper, p *Proxy, dir string) *Node {
 }
 
 // Run the node until the context ends. What fails is tried again, as a kubelet does.
-func (n *Node) Run(ctx context.Context, say func(format string, args ...any)) {
+func (n *Node) Run(ctx context.Context, sayf func(format string, args ...any)) {
 	said := map[string]string{}
 	for ctx.Err() == nil {
 		// An API server that is down changes nothing about what runs.
@@ -71,7 +71,7 @@ func (n *Node) Run(ctx context.Context, say func(format string, args ...any)) {
 				err := n.reconcile(ctx, d)
 				if err != nil && ctx.Err() == nil && said[name] != err.Error() {
 					said[name] = err.Error()
-					say("node: %s: %v", name, err)
+					sayf("node: %s: %v", name, err)
 				}
 			}
 		}
@@ -82,7 +82,7 @@ func (n *Node) Run(ctx context.Context, say func(format string, args ...any)) {
 	}
 }
 
-// Function's pod by the Function's name; nil while there is none.
+// Function returns the pod of a Function by its name, nil while there is none.
 func (n *Node) Function(name string) *Pod {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -106,8 +107,8 @@ func (k *Keeper) StopAll() {
 	kept := k.kept
 	k.kept = nil
 	k.mu.Unlock()
-	for i := len(kept) - 1; i >= 0; i-- {
-		kept[i].Stop()
+	for _, p := range slices.Backward(kept) {
+		p.Stop()
 	}
 }
 

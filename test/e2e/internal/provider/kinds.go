@@ -37,7 +37,7 @@ func CRDs() map[string]map[string]string {
 	out := map[string]map[string]string{"provider-aws-autoscaling": {}, "provider-aws-ec2": {}, "provider-aws-s3": {}}
 	for _, k := range Kinds() {
 		service, _, _ := strings.Cut(k.Group, ".")
-		out["provider-aws-"+service][k.Group+"_"+k.GroupVersionResource.Resource+".yaml"] = k.Version
+		out["provider-aws-"+service][k.Group+"_"+k.Resource+".yaml"] = k.Version
 	}
 	return out
 }

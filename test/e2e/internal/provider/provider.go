@@ -3,6 +3,7 @@
 package provider
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,7 +97,7 @@ func (p *Provider) provide(ctx context.Context, mr kube.Object) error {
 }
 
 // Run the provider until the context ends.
-func (p *Provider) Run(ctx context.Context, say func(format string, args ...any)) {
+func (p *Provider) Run(ctx context.Context, sayf func(format string, args ...any)) {
 	for _, kind := range Kinds() {
 		store, informer := cache.NewInformerWithOptions(cache.InformerOptions{
 			ListerWatcher: p.listWatch(ctx, kind), ObjectType: &unstructured.Unstructured{}, Handler: cache.ResourceEventHandlerFuncs{},
@@ -105,28 +106,22 @@ func (p *Provider) Run(ctx context.Context, say func(format string, args ...any)
 		go informer.RunWithContext(ctx)
 	}
 	queue := make(chan work)
+	defer close(queue)
 	var busy sync.WaitGroup
 	for range workers {
 		go func() {
 			for w := range queue {
 				if err := p.reconcile(ctx, w.kind, w.mr); err != nil && ctx.Err() == nil && !passing(err) {
-					say("provider: %v", err)
+					sayf("provider: %v", err)
 				}
 				busy.Done()
 			}
 		}()
 	}
-	defer close(queue)
 	for round := 0; ctx.Err() == nil; round++ {
-		for kind, store := range p.caches {
-			for _, o := range store.List() {
-				mr, _ := o.(*unstructured.Unstructured)
-				if _, paused := p.paused.Load(mr.GetNamespace()); paused || p.isCalm(mr, round) {
-					continue
-				}
-				busy.Add(1)
-				queue <- work{kind: kind, mr: mr}
-			}
+		for _, w := range p.due(round) {
+			busy.Add(1)
+			queue <- w
 		}
 		busy.Wait()
 		p.AWS(func(a *simulator.AWS) { a.Tick() })
@@ -135,6 +130,20 @@ func (p *Provider) Run(ctx context.Context, say func(format string, args ...any)
 		case <-time.After(period):
 		}
 	}
+}
+
+// due in a round are the managed resources of namespaces that are not paused, the calm ones now and then.
+func (p *Provider) due(round int) []work {
+	var out []work
+	for kind, store := range p.caches {
+		for _, o := range store.List() {
+			mr, _ := o.(*unstructured.Unstructured)
+			if _, paused := p.paused.Load(mr.GetNamespace()); !paused && !p.isCalm(mr, round) {
+				out = append(out, work{kind: kind, mr: mr})
+			}
+		}
+	}
+	return out
 }
 
 // An idleness is how many rounds changed nothing about one version of a managed resource.
@@ -190,14 +199,7 @@ func (p *Provider) listWatch(ctx context.Context, kind kube.Resource) cache.List
 
 // reconcile one managed resource and write what that changed: metadata first, then the status, as provider-aws does.
 func (p *Provider) reconcile(ctx context.Context, kind kube.Resource, cached *unstructured.Unstructured) error {
-	key := fmt.Sprint(kind.Kind, cached.GetUID())
-	before := cached
-	if w, ok := p.written.Load(key); ok {
-		last, _ := w.(*unstructured.Unstructured)
-		if newer, err := resourceversion.CompareResourceVersion(last.GetResourceVersion(), cached.GetResourceVersion()); err == nil && newer > 0 {
-			before = last
-		}
-	}
+	before := p.newest(cached)
 	after, err := plain(before.Object)
 	if err != nil {
 		return err
@@ -214,6 +216,24 @@ func (p *Provider) reconcile(ctx context.Context, kind kube.Resource, cached *un
 		p.rest(before)
 		return nil
 	}
+	return p.write(ctx, kind, before, after)
+}
+
+// newest version of a managed resource that is known: what was written may not have come back yet.
+func (p *Provider) newest(cached *unstructured.Unstructured) *unstructured.Unstructured {
+	w, ok := p.written.Load(cached.GetUID())
+	if !ok {
+		return cached
+	}
+	last, _ := w.(*unstructured.Unstructured)
+	if newer, err := resourceversion.CompareResourceVersion(last.GetResourceVersion(), cached.GetResourceVersion()); err == nil && newer > 0 {
+		return last
+	}
+	return cached
+}
+
+// write what changed.
+func (p *Provider) write(ctx context.Context, kind kube.Resource, before *unstructured.Unstructured, after kube.Object) (err error) {
 	status := after["status"]
 	if !equal(without(before.Object), without(after)) {
 		if after, err = p.client.Update(ctx, kind, after); err != nil {
@@ -230,7 +250,7 @@ func (p *Provider) reconcile(ctx context.Context, kind kube.Resource, cached *un
 			return fmt.Errorf("cannot update the status of %s %s: %w", kind.Kind, before.GetName(), err)
 		}
 	}
-	p.written.Store(key, &unstructured.Unstructured{Object: after})
+	p.written.Store(before.GetUID(), &unstructured.Unstructured{Object: after})
 	return nil
 }
 
@@ -260,5 +280,5 @@ func plain(o kube.Object) (kube.Object, error) {
 func equal(a, b any) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && string(x) == string(y)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
