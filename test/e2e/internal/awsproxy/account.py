@@ -55,6 +55,17 @@ autoscaling.InstanceState.launch_template = property(lambda self: self.launched_
 # A policy is on until someone turns it off.
 autoscaling.FakeScalingPolicy.enabled = True
 
+hook_init = autoscaling.LifecycleHook.__init__
+
+
+def notify_nobody(self, *args, **kwargs):
+    # Moto makes up whom a hook notifies.
+    hook_init(self, *args, **kwargs)
+    self.role_arn = self.notification_target_arn = None
+
+
+autoscaling.LifecycleHook.__init__ = notify_nobody
+
 launch = autoscaling.FakeAutoScalingGroup.replace_autoscaling_group_instances
 
 
@@ -70,6 +81,19 @@ def launch_in_turn(self, count_needed, propagated_tags):
 
 
 autoscaling.FakeAutoScalingGroup.replace_autoscaling_group_instances = launch_in_turn
+
+delete_group = autoscaling.AutoScalingBackend.delete_auto_scaling_group
+
+
+def delete_with_its_parts(self, group_name):
+    # Policies and hooks go with their group.
+    delete_group(self, group_name)
+    for parts in (self.policies, self.lifecycle_hooks):
+        for key in [k for k, part in parts.items() if part.auto_scaling_group_name == group_name]:
+            del parts[key]
+
+
+autoscaling.AutoScalingBackend.delete_auto_scaling_group = delete_with_its_parts
 
 server = ThreadedMotoServer(ip_address="127.0.0.1", port=int(sys.argv[1]), verbose=False)
 server.start()

@@ -47,17 +47,17 @@ type Rule struct {
 }
 
 // Start a proxy before moto. Callers are named by their access keys.
-func Start(moto string, callers map[string]string) (*Proxy, error) {
+func Start(ctx context.Context, moto string, callers map[string]string) (*Proxy, error) {
 	target, err := url.Parse(moto)
 	if err != nil {
 		return nil, err
 	}
-	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	p := &Proxy{URL: "http://" + l.Addr().String(), moto: moto, callers: callers}
-	p.refreshes.init(p)
+	p.refreshes.init(context.WithoutCancel(ctx), p)
 	forward := &httputil.ReverseProxy{
 		Transport: p,
 		Rewrite: func(r *httputil.ProxyRequest) {

@@ -20,7 +20,7 @@ func account(t *testing.T, arrived *[]string) *Proxy {
 		_, _ = w.Write([]byte("<Done/>"))
 	}))
 	t.Cleanup(moto.Close)
-	p, err := Start(moto.URL, map[string]string{"AKIAPROVIDER": "provider"})
+	p, err := Start(t.Context(), moto.URL, map[string]string{"AKIAPROVIDER": "provider"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,9 +53,9 @@ type refreshes struct {
 	count   int
 }
 
-func (s *refreshes) init(p *Proxy) {
+func (s *refreshes) init(ctx context.Context, p *Proxy) {
 	s.proxy, s.byGroup = p, map[string][]*Refresh{}
-	s.context, s.stop = context.WithCancel(context.Background())
+	s.context, s.stop = context.WithCancel(ctx)
 }
 
 // Refreshes of a group so far, the newest first.
