@@ -213,7 +213,7 @@ func (c *scene) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		if xr, err := s.client.Get(ctx, pools, c.namespace, c.name); err == nil && xr != nil {
 			rolling, ready := simulator.ConditionOf(xr, "RollingOut"), simulator.ConditionOf(xr, "Ready")
-			now := fmt.Sprintf("%s/%s, Ready %s", simulator.Text(xr, "status", "rollout", "phase"), rolling.Reason, ready.Status)
+			now := fmt.Sprintf("%s/%s, %s, Ready %s", simulator.Text(xr, "status", "rollout", "phase"), rolling.Reason, simulator.Text(xr, "status", "health", "state"), ready.Status)
 			c.mu.Lock()
 			if now != c.last {
 				c.last = now

@@ -92,12 +92,12 @@ func (c *scene) wantGroupOf(name string) {
 }
 
 func rotationKilled(c *scene) {
-	r := &awsproxy.Rule{Caller: "provider", Action: "PutObject", Before: func() {
-		c.notef("provider-aws-s3 is killed by SIGKILL: PutObject is on its way")
+	r := &awsproxy.Rule{Caller: "provider", Action: "PutObject", Code: "Lost", Before: func() {
+		c.notef("provider-aws-s3 is killed by SIGKILL: PutObject does not reach AWS")
 		s.programs["s3"].kill()
 	}}
 	s.aws.On(r)
-	rotation(c, "third", "s3:PutObject", "s3:PutObject")
+	rotation(c, "third", "s3:PutObject Lost", "s3:PutObject")
 	c.wantActed(r)
 }
 
