@@ -130,7 +130,7 @@ func composition(name, apiVersion string, stable, changing int64) kube.Object {
 // prepare what all tests share.
 func (s *suite) prepare(ctx context.Context) error {
 	const api = "aws.machinepool.fn.crossplane.io/v1alpha1"
-	if err := s.apply(ctx, crd(clusters), readable(clusters), composition(reading, api, 10, 3), composition(quick, api, 4, 2), composition(usual, api, usualStable, 5)); err != nil {
+	if err := s.apply(ctx, crd(clusters), readable(clusters), composition(reading, api, 10, 3), composition(quick, api, 4, 2), composition(usual, api, usualStable, 3)); err != nil {
 		return err
 	}
 	if err := s.await(ctx, kube.CRDs, "", "clusters.example.org", "Established"); err != nil {

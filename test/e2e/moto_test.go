@@ -72,7 +72,7 @@ func TestMoto(t *testing.T) { //nolint:tparallel // One step after the other.
 
 	t.Run("Away", func(t *testing.T) {
 		n := n.within(t)
-		members := simulator.Texts(xr, "status", "providerIDList")
+		members := simulator.Texts(n.awaitSettled("workers"), "status", "providerIDList")
 		kept := func() (bool, string) {
 			xr := n.xr("workers")
 			return slices.Equal(members, simulator.Texts(xr, "status", "providerIDList")) && len(list(xr, "status", "instances")) == 3, "the list changed: " + state(xr)

@@ -9,6 +9,9 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,11 +29,11 @@ const (
 	quietEnv = "MACHINEPOOL_E2E_QUIET"
 	manyEnv  = "MACHINEPOOL_E2E_POOLS"
 
-	// manyWindow is a time to live of the shipped Composition, in which every pool is reconciled once.
-	manyWindow   = time.Minute
+	// manyWindow is half a time to live of those pools.
+	manyWindow   = 30 * time.Second
 	manyPatience = 5 * time.Minute
 	// inFlight is how many pools are being made at a time.
-	inFlight = 32
+	inFlight = 16
 )
 
 // TestSteady holds that nothing is written about a pool to which nothing happens, although the function is asked every four
@@ -49,19 +52,8 @@ func TestSteady(t *testing.T) { //nolint:paralleltest // It is, from where it is
 	r := record(n)
 	n.create("workers", kube.Object{"crossplane": kube.Object{"compositionRef": kube.Object{"name": quick}}})
 	n.awaitReady("workers", 3)
-	// The last of what became ready is written a moment later.
-	var before map[string]string
-	var since time.Time
-	n.eventually("the pool is as it was two runs ago", func() (bool, string) {
-		r.judge(n.xr("workers"))
-		now := n.versions("workers")
-		now["pool"] = r.mark
-		if !maps.Equal(before, now) {
-			before, since = now, time.Now()
-		}
-		return time.Since(since) > 10*time.Second, fmt.Sprint(now)
-	})
-	delete(before, "pool")
+	r.judge(n.awaitSettled("workers"))
+	before := n.versions("workers")
 	t.Parallel()
 	began := time.Now()
 	time.Sleep(window)
@@ -72,6 +64,25 @@ func TestSteady(t *testing.T) { //nolint:paralleltest // It is, from where it is
 	if events := n.eventsSince(began); len(events) > 0 {
 		t.Errorf("events within %s: %q", window, events)
 	}
+}
+
+// awaitSettled waits until nothing has been written about a pool for two times to live of the quick Composition: the last
+// of what became ready is written a moment later, and Crossplane sees it another moment later.
+func (n *tenant) awaitSettled(pool string) kube.Object {
+	n.Helper()
+	var xr kube.Object
+	var before map[string]string
+	var since time.Time
+	n.eventually(pool+" is as it was two runs ago", func() (bool, string) {
+		xr = n.xr(pool)
+		now := n.versions(pool)
+		now["pool"] = simulator.Text(xr, "metadata", "resourceVersion")
+		if !maps.Equal(before, now) {
+			before, since = now, time.Now()
+		}
+		return time.Since(since) > 8*time.Second, fmt.Sprint(now)
+	})
+	return xr
 }
 
 // versions of a pool's managed resources, which move with every write.
@@ -119,8 +130,11 @@ func TestMany(t *testing.T) {
 	after := n.sample()
 	t.Logf("%d steady pools, the function asked every %d seconds for each: %s", many, usualStable, after.since(ready))
 
-	if opened := after.opened - before.opened; opened > 0 {
-		t.Errorf("%v circuit breakers opened", opened)
+	// The counter is of all pools, those that other tests change without pause among them. Crossplane's log tells which.
+	opened := n.opened()
+	t.Logf("%v circuit breakers opened, of %v", after.opened-before.opened, opened)
+	if of := opened[n.namespace]; len(of) > 0 {
+		t.Errorf("circuit breakers of %v opened", of)
 	}
 	// The counter of those has no series before the first one opens. Its sibling's labels are the same.
 	if after.events == before.events {
@@ -129,14 +143,28 @@ func TestMany(t *testing.T) {
 	list, err := n.client.List(n.ctx, pools, n.namespace, "")
 	n.must(err)
 	for _, xr := range list {
-		if c := simulator.ConditionOf(xr, "Responsive"); c.Status == "False" {
-			t.Errorf("%s: %s: %s", describe(xr), c.Reason, c.Message)
-		}
 		if c := simulator.ConditionOf(xr, "Ready"); c.Status != "True" {
 			t.Errorf("%s is not Ready any more: %s", describe(xr), state(xr))
 		}
 	}
 }
+
+// opened are the pools, by namespace, of which Crossplane says that it found the circuit breaker open.
+func (n *tenant) opened() map[string][]string {
+	n.Helper()
+	log, err := os.ReadFile(filepath.Join(n.keeper.Dir, "crossplane.log"))
+	n.must(err)
+	out := map[string][]string{}
+	for line := range strings.Lines(string(log)) {
+		m := openBreaker.FindStringSubmatch(line)
+		if len(m) == 3 && !slices.Contains(out[m[2]], m[1]) {
+			out[m[2]] = append(out[m[2]], m[1])
+		}
+	}
+	return out
+}
+
+var openBreaker = regexp.MustCompile(`Circuit breaker is open.*"request": \{"name":"([^"]*)","namespace":"([^"]*)"\}`)
 
 // createMany pools, a few at a time, so that others have their share of the machine.
 func (n *tenant) createMany(many int) {

@@ -30,7 +30,6 @@ import (
 // A test that only looks now and then would miss what is gone again.
 type recorder struct {
 	client *kube.Client
-	dir    string
 	// mark is the pool's version from which on a test judges.
 	mark string
 
@@ -48,7 +47,12 @@ type frame struct {
 // record a namespace from now on: from before the pool is made, so that what is repeated is known.
 func record(n *tenant) *recorder {
 	n.Helper()
-	r := &recorder{client: n.client, dir: n.keeper.Dir}
+	r := &recorder{client: n.client}
+	n.Cleanup(func() {
+		if n.Failed() {
+			r.keep(n)
+		}
+	})
 	for _, k := range []kube.Resource{pools, provider.Groups, provider.Templates, provider.Objects, provider.Policies} {
 		list, err := n.client.In(k, n.namespace).List(n.ctx, metav1.ListOptions{})
 		n.must(err)
@@ -143,7 +147,8 @@ func (r *recorder) neverUnready(t *testing.T, pool string) {
 	for i := mark; i < len(versions); i++ {
 		f := versions[i]
 		c := simulator.ConditionOf(f.object, "Ready")
-		if c.Status == "True" {
+		if c.Status == "True" || gocmp.Equal(conditions(versions[i-1].object), conditions(f.object)) {
+			// Nobody wrote the conditions of the latter: the version before was judged.
 			continue
 		}
 		if of := echoes(versions[:i], f); of != "" {
@@ -151,7 +156,6 @@ func (r *recorder) neverUnready(t *testing.T, pool string) {
 			continue
 		}
 		t.Errorf("%s was Ready=%s at version %s, written by %v: %s %s; %s", pool, c.Status, f.version(), writers(versions[i-1], f), c.Reason, c.Message, state(f.object))
-		r.keep(t, versions)
 		return
 	}
 }
@@ -230,15 +234,15 @@ func writers(before, after frame) []string {
 	return moved
 }
 
-// keep all versions of a pool beside the logs, for whoever wants to know why a test failed.
-func (r *recorder) keep(t *testing.T, versions []frame) {
-	t.Helper()
+// keep all that was recorded beside the logs, for whoever wants to know why a test failed.
+func (r *recorder) keep(n *tenant) {
+	n.Helper()
 	var out []kube.Object
-	for _, f := range versions {
+	for _, f := range r.all() {
 		out = append(out, f.object)
 	}
-	if err := os.WriteFile(filepath.Join(r.dir, t.Name()+".json"), pretty(out), 0o600); err != nil {
-		t.Error(err)
+	if err := os.WriteFile(filepath.Join(n.keeper.Dir, n.namespace+".json"), pretty(out), 0o600); err != nil {
+		n.Error(err)
 	}
 }
 
@@ -292,7 +296,6 @@ func (r *recorder) stoodStill(t *testing.T, pool string) {
 			continue
 		}
 		t.Errorf("%s was written to by %v, version %s:\n%s", pool, writers(versions[i-1], f), f.version(), gocmp.Diff(content(versions[i-1].object), content(f.object)))
-		r.keep(t, versions)
 		return
 	}
 }

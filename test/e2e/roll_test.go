@@ -214,8 +214,8 @@ type step struct {
 // inOrder holds that each step was first taken after the one before.
 func (r *recorder) inOrder(t *testing.T, steps ...step) {
 	t.Helper()
-	// The last of it may still be on its way here.
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && first(r.all(), -1, steps[len(steps)-1].is) < 0; {
+	// The last of it may still be on its way here, and takes its time on a busy machine.
+	for end := time.Now().Add(patience); time.Now().Before(end) && first(r.all(), -1, steps[len(steps)-1].is) < 0; {
 		time.Sleep(50 * time.Millisecond)
 	}
 	frames, last := r.all(), -1

@@ -141,8 +141,6 @@ func (n *Node) run(ctx context.Context, d kube.Object) error {
 		default:
 			return nil
 		}
-	} else {
-		pod = &Pod{Name: name}
 	}
 
 	template, _ := simulator.Field(d, "spec", "template", "spec").(map[string]any)
@@ -164,7 +162,10 @@ func (n *Node) run(ctx context.Context, d kube.Object) error {
 		return err
 	}
 
-	pod.Address, pod.Metrics = controlplane.FreeAddress(), controlplane.FreeAddress()
+	pod = &Pod{
+		Name: name, Address: controlplane.FreeAddress(), Metrics: controlplane.FreeAddress(),
+		function: simulator.Text(d, "spec", "selector", "matchLabels", "pkg.crossplane.io/function"),
+	}
 	args := append(simulator.Texts(container, "args"), "--address="+pod.Address, "--metrics-address="+pod.Metrics)
 	cmd := exec.Command(program, args...)
 	cmd.Env = env
@@ -175,7 +176,6 @@ func (n *Node) run(ctx context.Context, d kube.Object) error {
 		pod.process.Kill()
 		return err
 	}
-	pod.function = simulator.Text(d, "spec", "selector", "matchLabels", "pkg.crossplane.io/function")
 	n.proxy.Route(net.JoinHostPort(pod.function+"."+controlplane.Namespace, grpcPort), pod.Address)
 	n.mu.Lock()
 	defer n.mu.Unlock()
