@@ -67,8 +67,8 @@ test-boot: ## Boot the user data on a real cloud-init, in a chroot (needs root, 
 
 .PHONY: e2e
 e2e: package $(CROSSPLANE_CORE) $(CONTROL_PLANE) ## Run it in a real control plane (needs etcd and python3; TESTFLAGS="-run Name")
-	MACHINEPOOL_CACHE=$(CACHE) MACHINEPOOL_MOTO_PYTHON=$$(MACHINEPOOL_CACHE=$(CACHE) test/aws/moto/install.sh) \
-	  $(GO) -C test/e2e test -tags e2e -count=1 -timeout 20m $(TESTFLAGS) .
+	@MACHINEPOOL_MOTO_PYTHON=$$(MACHINEPOOL_CACHE=$(CACHE) test/aws/moto/install.sh) && export MACHINEPOOL_MOTO_PYTHON && \
+	MACHINEPOOL_CACHE=$(CACHE) $(GO) -C test/e2e test -tags e2e -count=1 -timeout 20m $(TESTFLAGS) .
 
 .PHONY: e2e-provider
 e2e-provider: package $(CROSSPLANE_CORE) $(BIN)/kube-apiserver $(BIN)/kube-controller-manager $(PROVIDERS) ## The same with the real provider-aws against moto (builds it, 40 minutes the first time)
@@ -132,7 +132,7 @@ package: $(CROSSPLANE_CLI) $(PACKAGER) ## Build both Crossplane packages, no Doc
 	@$(PACKAGER) -cli $(CROSSPLANE_CLI) -out $(patsubst $(CURDIR)/%,%,$(CACHE))/package -version $(VERSION) $(ARCHS)
 
 .PHONY: verify
-verify: generate lint test histories test-aws test-boot render fuzz bench package ## Everything before a pull request: all of the above
+verify: generate lint test histories test-aws test-boot render fuzz bench package e2e ## Everything before a pull request: all of the above
 
 ##@ Tools
 
