@@ -385,7 +385,7 @@ func (h *history) isWhole() {
 	g := h.group()
 	for id := range h.AWS.Templates {
 		if id != g.TemplateID && !h.AWS.Forgotten(id) {
-			h.failsf(poolConverges, "the group is on %s, AWS has %s as well", g.TemplateID, id)
+			h.failsf(poolConverges, "the group is on %s, AWS has %s as well, called %s", g.TemplateID, id, h.AWS.Templates[id].Name)
 		}
 	}
 	if h.AWS.Templates[g.TemplateID] == nil {

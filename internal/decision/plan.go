@@ -112,7 +112,9 @@ var stuck = map[pool.CreationProblem]rollout.Reason{ //nolint:gochecknoglobals /
 func templatesOf(o *pool.Observation) []rollout.Template {
 	ts := make([]rollout.Template, 0, len(o.Managed.Templates))
 	for name, t := range o.Managed.Templates {
-		ts = append(ts, rollout.Template{Resource: name, ID: t.ID, Created: t.Created, Stuck: stuck[t.Creation]})
+		ts = append(ts, rollout.Template{
+			Resource: name, ID: t.ID, Unpersisted: t.ID != t.ExternalName, Created: t.Created, Stuck: stuck[t.Creation],
+		})
 	}
 	return ts
 }

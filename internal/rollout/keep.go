@@ -23,7 +23,8 @@ func keep(in Inputs, p Plan) []string {
 }
 
 func isNeeded(t Template, in Inputs, p Plan) bool {
-	if in.GroupLost {
+	if in.GroupLost || t.Unpersisted {
+		// The id is sent in this run, so the next one can let it go.
 		return true
 	}
 	if in.Group == nil {

@@ -71,6 +71,9 @@ type Template struct {
 	Resource string
 	// ID in AWS; empty until it is created.
 	ID string
+	// Unpersisted says that the id is not its external name yet. A provider that restarts forgets such an id, and then cannot
+	// delete the template.
+	Unpersisted bool
 	// Created is when its managed resource was; zero when not known.
 	Created time.Time
 	// Stuck is why the provider cannot create it, empty while it still may.

@@ -235,6 +235,14 @@ func TestOf(t *testing.T) {
 			},
 			want: want{phase: PhaseStalled, current: newName, group: "lt-new", keep: []string{oldName}, outdated: new(1)},
 		},
+		"Unpersisted": {
+			reason: "A template stays until its id is persisted: a provider that restarts could not delete it.",
+			args: Inputs{
+				Templates: []Template{{Resource: oldName, ID: "lt-old", Unpersisted: true}, newTemplate}, Group: onNew, Wanted: true,
+				Reading: reading("Successful", members("lt-new")...),
+			},
+			want: want{phase: PhaseIdle, current: newName, group: "lt-new", keep: []string{oldName}, outdated: new(0)},
+		},
 		"Reverted": {
 			reason: "A key that is taken back while the group is on the other's template goes back to its own.",
 			args:   Inputs{RollKey: oldKey, Templates: []Template{oldTemplate, newTemplate}, Group: onNew},

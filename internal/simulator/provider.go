@@ -273,10 +273,8 @@ func IsCreationIncomplete(mr Object) bool {
 func (r *reconciliation) delete() (gone bool) {
 	r.setCondition(r.mr, Condition{Type: typeReady, Status: "False", Reason: "Deleting"})
 	if atProvider, _ := r.observe(r.aws, r.id(), r.mr); atProvider == nil {
-		if r.id() == "" {
-			// Whatever has an id that no one remembers stays behind in AWS.
-			r.aws.forgotten[Text(r.mr, fieldStatus, fieldAtProvider, "id")] = true
-		}
+		// Whatever has an id that no one remembers stays behind in AWS.
+		r.aws.forgotten[Text(r.mr, fieldStatus, fieldAtProvider, "id")] = true
 		delete(r.Provider.memory, keyOf(r.mr))
 		removeFinalizer(r.mr)
 		return true
