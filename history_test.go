@@ -163,9 +163,9 @@ func (h *history) reconcile(o simulator.ReconcileOptions) {
 	h.keepsName(r)
 	h.keepsZones(r)
 	h.sendsPayload(r)
-	if !o.StaleXR && r.Err == nil {
-		// A composite that is one step old has a list that is one step old, and where the reading fails as well that one
-		// is kept: no single run can tell.
+	if lies := o.StaleXR && h.Reader.Lies(); !lies && r.Err == nil {
+		// A composite that is one step old has a list that is one step old. What contradicts that list is a lie, but what
+		// agrees with it no single run can tell from the truth.
 		h.losesNoMember(before)
 	}
 }

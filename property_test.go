@@ -290,7 +290,7 @@ func (h *history) stallsForAReason(g *simulator.Group) {
 	case "Idle/UpToDate":
 		justified = outdated == 0
 	case "Idle/MembersNotRead":
-		justified = !h.setting.reads && (outdated == 0 || outdated == skipped || status == simulator.RefreshFailed || status == simulator.RefreshCancelled || h.isLost())
+		justified = !h.setting.reads && (outdated == 0 || outdated == skipped || status == simulator.RefreshFailed || status == simulator.RefreshCancelled || h.isLost() || h.arePassedOver(g))
 	case "Stalled/RefreshFailed":
 		justified = outdated > skipped && status == simulator.RefreshFailed
 	case "Stalled/RefreshCancelled":
@@ -306,6 +306,17 @@ func (h *history) stallsForAReason(g *simulator.Group) {
 	if !justified {
 		h.failsf(poolConverges, "at rest in phase %s/%s with %d members outdated, %d of them skipped, attempt %s, last refresh %q", h.phase(), reason, outdated, skipped, current, status)
 	}
+}
+
+// arePassedOver says that the last refresh succeeded and left all that are outdated: they were protected until it had.
+func (h *history) arePassedOver(g *simulator.Group) bool {
+	n := len(g.Refreshes)
+	if n == 0 || g.Refreshes[n-1].Status != simulator.RefreshSuccessful {
+		return false
+	}
+	return !slices.ContainsFunc(g.Live(), func(m *simulator.Member) bool {
+		return m.TemplateID != g.TemplateID && !slices.Contains(g.Refreshes[n-1].Replace, m.ID)
+	})
 }
 
 // isLost says that the group's last move never got its refresh.

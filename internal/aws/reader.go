@@ -122,6 +122,10 @@ func (v *view) read(ctx context.Context, q pool.Query, out pool.Reading) pool.Re
 	if out.Group.Asked {
 		m, at := members(ctx)
 		out.Group, out.Instances = asRead(m.group, at), asRead(m.instances, at)
+		if !out.Group.Known() || !out.Instances.Known() {
+			kept, _ := v.memberships.Kept(q.GroupName)
+			out.Earlier = kept.instances.value
+		}
 	}
 	if out.Refresh.Asked {
 		o, at := refresh(ctx)

@@ -482,6 +482,50 @@ func TestReadFailureIsNotKept(t *testing.T) {
 	})
 }
 
+// The instances that were read last come with a reading that fails, however old they are, and are the caller's own.
+func TestReadEarlier(t *testing.T) {
+	for name, tc := range map[string]struct {
+		op   string
+		want []pool.Instance
+	}{
+		"GroupFails":     {op: opGroups, want: wantDemoInstances()},
+		"InstancesFail":  {op: opInstances, want: wantDemoInstances()},
+		"NeitherOfThose": {op: opRefreshes},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := demoAWS()
+				r := newFakeReader(t, f)
+				q := query("demo")
+				q.Refresh = true
+				if got := r.Read(context.Background(), q); got.Earlier != nil {
+					t.Errorf("a whole reading has earlier instances: %+v", got.Earlier)
+				}
+				time.Sleep(time.Minute)
+				f.fail = failing(tc.op, apiError("InternalError", "An internal error has occurred"))
+				for range 2 {
+					got := r.Read(context.Background(), q)
+					if diff := cmp.Diff(tc.want, got.Earlier); diff != "" {
+						t.Errorf("instances that were read earlier: -want, +got:\n%s", diff)
+					}
+					for i := range got.Earlier {
+						got.Earlier[i] = pool.Instance{}
+					}
+				}
+			})
+		})
+	}
+	t.Run("NeverRead", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			f := demoAWS()
+			f.fail = failing(opGroups, apiError("InternalError", "An internal error has occurred"))
+			if got := newFakeReader(t, f).Read(context.Background(), query("demo")); got.Earlier != nil {
+				t.Errorf("want none, got %+v", got.Earlier)
+			}
+		})
+	})
+}
+
 // A page that is too slow fails the pools on it once, and not each time.
 func TestReadSlowPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -173,6 +173,9 @@ func status(o *pool.Observation, in inputs, p planned, d Decision, h v1alpha1.He
 		s.ReadyReplicas = new(health.Running(p.members.Instances))
 		s.ProviderIDList = membership.ProviderIDs(p.members.Instances)
 		s.Instances = membership.Statuses(p.members.Instances, o.AWS.Group.Value, p.GroupID)
+	} else {
+		s.ProviderIDList = membership.WithEarlier(s.ProviderIDList, o.AWS.Earlier)
+		s.Instances = membership.StatusesWithEarlier(s.Instances, o.AWS.Earlier)
 	}
 	h.Message += membership.CutNote(len(s.ProviderIDList))
 	s.Health = &h

@@ -96,6 +96,13 @@ func TestStatusFailsStatic(t *testing.T) {
 			args:   readPool(lastKnown, readFails),
 			want:   want{members: 2, instances: 2, replicas: 7, image: pinnedImage, health: "unknown", reason: "Throttled"},
 		},
+		"ThrottledAndStale": {
+			reason: "What was read before the status that Crossplane shows does not leave the list.",
+			args: readPool(lastKnown, readFails, func(o *pool.Observation) {
+				o.AWS.Earlier = []pool.Instance{{ID: "i-77", Zone: "us-east-1a", State: "running"}}
+			}),
+			want: want{members: 3, instances: 3, replicas: 7, image: pinnedImage, health: "unknown", reason: "Throttled"},
+		},
 		"InstancesFail": {
 			reason: "A desired capacity that was read counts, though the instances were not.",
 			args: readPool(lastKnown, func(o *pool.Observation) {

@@ -166,6 +166,36 @@ func Statuses(instances []pool.Instance, g *pool.Group, templateID string) []v1a
 	return out
 }
 
+// WithEarlier adds to a list of provider ids the instances that it lacks, and sorts it.
+func WithEarlier(ids []string, earlier []pool.Instance) []string {
+	if len(earlier) == 0 {
+		return ids
+	}
+	all := append(ProviderIDs(earlier), ids...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// StatusesWithEarlier adds the statuses of instances that a list lacks, up to MaxInstances, and sorts it. Whether those are up
+// to date is not known.
+func StatusesWithEarlier(statuses []v1alpha1.Instance, earlier []pool.Instance) []v1alpha1.Instance {
+	if len(earlier) == 0 {
+		return statuses
+	}
+	have := make(map[string]bool, len(statuses))
+	for _, s := range statuses {
+		have[s.ProviderID] = true
+	}
+	out := slices.Clone(statuses)
+	for _, s := range Statuses(earlier, nil, "") {
+		if !have[s.ProviderID] {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b v1alpha1.Instance) int { return strings.Compare(a.ProviderID, b.ProviderID) })
+	return out[:min(len(out), MaxInstances)]
+}
+
 // CutNote says that the list of instances is cut, if it is.
 func CutNote(total int) string {
 	if total <= MaxInstances {

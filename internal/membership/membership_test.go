@@ -420,3 +420,41 @@ func wanting(desired int32, r pool.Reading) pool.Reading {
 	r.Group.Value.DesiredCapacity = desired
 	return r
 }
+
+// TestWithEarlier holds that a reading that fails adds what was read before to what the status shows, and removes nothing.
+func TestWithEarlier(t *testing.T) {
+	upToDate := true
+	status := func(id string) v1alpha1.Instance {
+		return v1alpha1.Instance{ProviderID: ProviderID("us-east-1a", id), InstanceID: id, FailureDomain: "us-east-1a", State: "running"}
+	}
+	shown := status("i-2")
+	shown.UpToDate = &upToDate
+	cases := map[string]struct {
+		reason  string
+		list    []v1alpha1.Instance
+		earlier []pool.Instance
+		want    []v1alpha1.Instance
+	}{
+		"NothingEarlier": {reason: "What the status shows stays.", list: []v1alpha1.Instance{shown}, want: []v1alpha1.Instance{shown}},
+		"Same":           {reason: "What it shows already is not there twice.", list: []v1alpha1.Instance{shown}, earlier: instances("running", "i-2"), want: []v1alpha1.Instance{shown}},
+		"StatusLost":     {reason: "A status from before the members is completed.", earlier: instances("running", "i-1", "i-2"), want: []v1alpha1.Instance{status("i-1"), status("i-2")}},
+		"Both":           {reason: "Each has what the other lacks.", list: []v1alpha1.Instance{shown}, earlier: instances("running", "i-3", "i-1"), want: []v1alpha1.Instance{status("i-1"), shown, status("i-3")}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var ids, want []string
+			for _, i := range tc.list {
+				ids = append(ids, i.ProviderID)
+			}
+			for _, i := range tc.want {
+				want = append(want, i.ProviderID)
+			}
+			if diff := cmp.Diff(tc.want, StatusesWithEarlier(tc.list, tc.earlier)); diff != "" {
+				t.Errorf("\n%s\nStatusesWithEarlier(...): -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(want, WithEarlier(ids, tc.earlier)); diff != "" {
+				t.Errorf("\n%s\nWithEarlier(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}

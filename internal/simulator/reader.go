@@ -36,12 +36,14 @@ type Reader struct {
 	// answered counts the answers since the refresh was started that was seen last.
 	answered int
 	seen     *Refresh
+	// kept are the instances of each group's last answer without a failure, right or wrong, as a cache has them.
+	kept map[string][]pool.Instance
 	// Queries counts what was asked.
 	Queries int
 }
 
 // NewReader returns a reader of an AWS account.
-func NewReader(a *AWS) *Reader { return &Reader{aws: a, failing: map[Part]pool.ReadReason{}} }
+func NewReader(a *AWS) *Reader { return &Reader{aws: a, failing: map[Part]pool.ReadReason{}, kept: map[string][]pool.Instance{}} }
 
 // Fail makes a part fail until Heal.
 func (r *Reader) Fail(p Part, why pool.ReadReason) { r.failing[p] = why }
@@ -51,6 +53,9 @@ func (r *Reader) Cut(n int) { r.cut = n }
 
 // Lose makes the group and its instances invisible until Heal, as with another account's identity.
 func (r *Reader) Lose() { r.lost = true }
+
+// Lies says that answers are wrong and look right.
+func (r *Reader) Lies() bool { return r.lost || r.cut > 0 }
 
 // Heal ends all faults.
 func (r *Reader) Heal() {
@@ -65,6 +70,11 @@ func (r *Reader) Read(_ context.Context, q pool.Query) pool.Reading {
 	if q.GroupName != "" {
 		out.Group = part(r, PartGroup, func() *pool.Group { return r.group(q.GroupName) })
 		out.Instances = part(r, PartInstances, func() []pool.Instance { return r.instances(q.GroupName) })
+		if out.Group.Known() && out.Instances.Known() {
+			r.kept[q.GroupName] = out.Instances.Value
+		} else {
+			out.Earlier = slices.Clone(r.kept[q.GroupName])
+		}
 	}
 	if q.Image != nil {
 		out.Image = part(r, PartImage, func() *pool.Image { return r.image(*q.Image) })

@@ -171,6 +171,12 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 		to:   "if missing >= 0 {",
 	},
 	{
+		name: "knows no members but those that a status shows, which may be from before them", property: capacity,
+		file: "internal/decision/report.go",
+		from: "membership.WithEarlier(s.ProviderIDList, o.AWS.Earlier)",
+		to:   "membership.WithEarlier(s.ProviderIDList, nil)",
+	},
+	{
 		name: "trusts a reading in which nothing is found", property: capacity,
 		file: "internal/membership/membership.go",
 		from: "if r.Group.Value == nil && l",

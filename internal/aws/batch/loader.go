@@ -111,6 +111,18 @@ func (l *Loader[K, V]) Want(key K, maxAge time.Duration) *Pending[V] {
 	return p
 }
 
+// Kept returns the caller's own copy of the newest answer that is kept, however old that is.
+func (l *Loader[K, V]) Kept(key K) (V, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.cache.entries[key]
+	if e == nil {
+		var none V
+		return none, false
+	}
+	return l.cfg.Clone(e.value), true
+}
+
 // Sweep forgets what nobody wanted for as long as Remember. A Loader sweeps by itself while it is used.
 func (l *Loader[K, V]) Sweep() {
 	l.mu.Lock()
