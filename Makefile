@@ -68,7 +68,7 @@ test-boot: ## Boot the user data on a real cloud-init, in a chroot (needs root, 
 .PHONY: e2e
 e2e: package $(CROSSPLANE_CORE) $(CONTROL_PLANE) ## Run it in a real control plane (needs etcd and python3; TESTFLAGS="-run Name")
 	@MACHINEPOOL_MOTO_PYTHON=$$(MACHINEPOOL_CACHE=$(CACHE) test/aws/moto/install.sh) && export MACHINEPOOL_MOTO_PYTHON && \
-	MACHINEPOOL_CACHE=$(CACHE) $(GO) -C test/e2e test -tags e2e -count=1 -timeout 20m $(TESTFLAGS) .
+	MACHINEPOOL_CACHE=$(CACHE) $(GO) -C test/e2e test -tags e2e -count=1 -timeout 20m $(TESTFLAGS) . ./internal/...
 
 .PHONY: e2e-provider
 e2e-provider: package $(CROSSPLANE_CORE) $(BIN)/kube-apiserver $(BIN)/kube-controller-manager $(PROVIDERS) ## The same with the real provider-aws against moto (builds it, 40 minutes the first time)
