@@ -26,6 +26,8 @@ const (
 	patience = 5 * time.Minute
 	// settleTime is how long nothing more may be called before a scene is over: the provider looks at everything once more.
 	settleTime = poll + 5*time.Second
+	// sameLines of a transcript are printed, and more of them only counted.
+	sameLines = 5
 )
 
 // A pool under test, in a namespace of its own.
@@ -190,10 +192,11 @@ type scene struct {
 	last   string
 }
 
-// play a scene: act, then nothing more for a while. Without one of them those after it make no sense.
+// play a scene: act, then nothing more for a while. Without one that was played to its end those after it make no sense.
 func (p *pool) play(title string, act func(*scene)) {
 	p.Helper()
-	ok := p.Run(title, func(t *testing.T) {
+	played := false
+	p.Run(title, func(t *testing.T) {
 		inner := *p
 		inner.T, inner.ctx = t, t.Context()
 		c := &scene{pool: &inner, began: time.Now(), mark: s.aws.Mark()}
@@ -202,8 +205,9 @@ func (p *pool) play(title string, act func(*scene)) {
 		go c.watch(watching)
 		defer func() { c.tell(title) }()
 		act(c)
+		played = true
 	})
-	if !ok {
+	if !played {
 		p.FailNow()
 	}
 }
@@ -249,8 +253,16 @@ func (c *scene) tell(title string) {
 	}
 	slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(a[:7], b[:7]) })
 	sayf("\n== %s: %s", c.namespace, title)
+	said := map[string]int{}
 	for _, l := range lines {
-		sayf("%s", l)
+		if said[l[7:]]++; said[l[7:]] <= sameLines {
+			sayf("%s", l)
+		}
+	}
+	for l, n := range said {
+		if n > sameLines {
+			sayf("           %d more of:%s", n-sameLines, l)
+		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(reads)) {
 		if !strings.HasPrefix(k, "test ") {
@@ -281,17 +293,18 @@ func (c *scene) writes() []*awsproxy.Call {
 // wantWrites holds that the provider made these calls and no others, in any order.
 func (c *scene) wantWrites(want ...string) {
 	c.Helper()
-	var got []string
+	wanted, got := map[string]int{}, map[string]int{}
+	for _, name := range want {
+		wanted[name]++
+	}
 	for _, call := range c.writes() {
 		name := call.Service + ":" + call.Action
 		if call.Code != "" {
 			name += " " + call.Code
 		}
-		got = append(got, name)
+		got[name]++
 	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(wanted, got); diff != "" {
 		c.Errorf("calls of the provider that change something: -want, +got:\n%s", diff)
 	}
 }

@@ -26,7 +26,7 @@ type program struct {
 
 	mu       sync.Mutex
 	process  *process.Process
-	health   string
+	metrics  string
 	restarts int
 }
 
@@ -62,14 +62,14 @@ func (p *program) start() error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.process, p.health = started, "http://"+health+"/healthz"
+	p.process, p.metrics = started, "http://"+metrics+"/metrics"
 	return nil
 }
 
 // await the program.
 func (p *program) await(ctx context.Context) error {
 	p.mu.Lock()
-	health, running := p.health, p.process
+	metrics, running := p.metrics, p.process
 	p.mu.Unlock()
 	return kube.Poll(ctx, 500*time.Millisecond, func() (bool, string) {
 		select {
@@ -77,7 +77,7 @@ func (p *program) await(ctx context.Context) error {
 			return false, fmt.Sprintf("provider-aws-%s ended: %v", p.service, running.Err())
 		default:
 		}
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, health, nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, metrics, nil)
 		if err != nil {
 			return false, err.Error()
 		}

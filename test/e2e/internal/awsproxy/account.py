@@ -52,8 +52,17 @@ def remember_template(self, *args, **kwargs):
 autoscaling.InstanceState.__init__ = remember_template
 autoscaling.InstanceState.launch_template = property(lambda self: self.launched_from)
 
-# A policy is on until someone turns it off.
-autoscaling.FakeScalingPolicy.enabled = True
+policy_init = autoscaling.FakeScalingPolicy.__init__
+
+
+def say_what_it_is(self, *args, **kwargs):
+    # A policy is on until someone turns it off, and has no part that it was not given.
+    policy_init(self, *args, **kwargs)
+    self.enabled = True
+    self.predictive_scaling_configuration = self.predictive_scaling_configuration or None
+
+
+autoscaling.FakeScalingPolicy.__init__ = say_what_it_is
 
 hook_init = autoscaling.LifecycleHook.__init__
 
