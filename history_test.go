@@ -31,6 +31,8 @@ type history struct {
 	// zones that the pool recorded when its group was first seen in AWS, and whether every record of them was lost since.
 	recorded                       []string
 	statusLost, annotationsDropped bool
+	// unnamed says that the group was deleted by hand while its managed resource had no name of ours: see isUnnamed.
+	unnamed bool
 	// templatesRemoved counts launch templates that were deleted out of band.
 	templatesRemoved int
 }
@@ -136,6 +138,9 @@ func (h *history) anyReconcile() {
 		o.StaleXR, o.StaleMRs = true, true
 	case 3:
 		o.FailApplyAt = rapid.IntRange(1, 4).Draw(h.rt, "fail apply")
+	}
+	if h.isUnnamed() {
+		o.StaleXR, o.StaleMRs = false, false
 	}
 	if h.Sees(simulator.ReconcileOptions{}, resourceGroup) && !h.Sees(o, resourceGroup) {
 		// A composite so stale that it does not refer to its group yet makes Crossplane itself forget the group (see
@@ -372,6 +377,9 @@ func (h *history) heal() {
 // loseMemory that a control plane has. Of a group that no one has seen in AWS yet only its annotation and the status know
 // the name, so one of them stays: with both gone and another cluster id there is nothing to know it by.
 func (h *history) loseMemory() {
+	if h.isUnnamed() {
+		return
+	}
 	mr := h.MR(resourceGroup)
 	unseen := mr != nil && simulator.Text(mr, "status", "atProvider", "arn") == ""
 	if rapid.Bool().Draw(h.rt, "status") {
@@ -405,6 +413,20 @@ func (h *history) isNamed(mr object) bool {
 	return name != "" && name != simulator.Text(mr, "metadata", "name")
 }
 
+// isUnnamed says that the provider names the pool's next group itself, as annotations were lost and the group was deleted
+// by hand before they were sent again. Whoever still sees the old one sends its name once more, and a provider that restarts
+// just then creates that one too: a pool with two groups, which no run can tell from one with one.
+func (h *history) isUnnamed() bool {
+	mr, g := h.MR(resourceGroup), h.group()
+	if h.unnamed && g != nil && simulator.Text(mr, "status", "atProvider", "arn") == g.ARN &&
+		simulator.Text(mr, "metadata", "annotations", "crossplane.io/external-name") == g.Name {
+		h.unnamed = false
+		// What is seen late is this.
+		h.Mark()
+	}
+	return h.unnamed
+}
+
 // sendName before a provider that remembers nothing gets to see a group without annotations: it would name the group after
 // its managed resource and create another one of that name, before the function is so much as asked.
 func (h *history) sendName() {
@@ -414,6 +436,9 @@ func (h *history) sendName() {
 
 // restart of the provider, now or in the midst of its next creation.
 func (h *history) restart() {
+	if h.isUnnamed() {
+		return
+	}
 	mr := h.MR(resourceGroup)
 	if mr != nil && !h.isNamed(mr) {
 		h.sendName()
@@ -435,11 +460,11 @@ func (h *history) outOfBand() {
 	}
 	switch pick(h, "what", "group", "instance", "object", "policies", "template") {
 	case "group":
-		if h.isNamed(h.MR(resourceGroup)) {
-			// Else the provider would name the next one itself, and whoever still sees the old one would send that one's
-			// name: see loseMemory.
-			h.AWS.RemoveGroup(g.Name)
+		if !h.isNamed(h.MR(resourceGroup)) {
+			h.unnamed = true
+			h.Provider.Heal()
 		}
+		h.AWS.RemoveGroup(g.Name)
 	case "instance":
 		if ids := h.members(); len(ids) > 0 {
 			h.AWS.Terminate(pick(h, "instance", ids...))
