@@ -24,10 +24,9 @@ const poll = 15 * time.Second
 type program struct {
 	service string
 
-	mu       sync.Mutex
-	process  *process.Process
-	metrics  string
-	restarts int
+	mu      sync.Mutex
+	process *process.Process
+	metrics string
 }
 
 func (s *suite) startPrograms(ctx context.Context) error {
@@ -68,10 +67,13 @@ func (p *program) start() error {
 
 // await the program.
 func (p *program) await(ctx context.Context) error {
-	p.mu.Lock()
-	metrics, running := p.metrics, p.process
-	p.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	return kube.Poll(ctx, 500*time.Millisecond, func() (bool, string) {
+		// It may be killed and started again meanwhile.
+		p.mu.Lock()
+		metrics, running := p.metrics, p.process
+		p.mu.Unlock()
 		select {
 		case <-running.Done():
 			return false, fmt.Sprintf("provider-aws-%s ended: %v", p.service, running.Err())
@@ -94,7 +96,6 @@ func (p *program) await(ctx context.Context) error {
 func (p *program) kill() {
 	p.mu.Lock()
 	running := p.process
-	p.restarts++
 	p.mu.Unlock()
 	running.Kill()
 	if err := p.start(); err != nil {

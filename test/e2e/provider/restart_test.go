@@ -67,9 +67,10 @@ func installKilled(c *scene) {
 	c.awaitIdle(3)
 	c.settle()
 	c.wantActed(template, put, create)
-	// What the first template's creation came to is forgotten: its name is taken, and the pool goes on under another.
+	// What the first template's creation came to is forgotten: its name is taken, and the pool goes on under another. The group
+	// is found by its name and brought up to date, which is no other template and so no refresh.
 	c.wantWrites(
-		"autoscaling:CreateAutoScalingGroup", "autoscaling:SuspendProcesses",
+		"autoscaling:CreateAutoScalingGroup", "autoscaling:UpdateAutoScalingGroup", "autoscaling:SuspendProcesses",
 		"ec2:CreateLaunchTemplate", "ec2:CreateLaunchTemplate", "ec2:CreateLaunchTemplate InvalidLaunchTemplateName.AlreadyExistsException",
 		"s3:PutObject")
 	c.wantStaged("first")
@@ -118,6 +119,7 @@ func inPlaceKilled(c *scene) {
 	c.settle()
 	c.awaitIdle(3)
 	c.wantActed(r)
+	// The provider sees the version that it wanted and never asks for it to be the default one. Groups go by $Latest.
 	c.wantWrites("ec2:CreateLaunchTemplateVersion")
 	c.wantReplaced(before, false)
 	c.wantRefreshes()
@@ -160,7 +162,7 @@ func lostRollKilled(c *scene) {
 
 func groupDeletedKilled(c *scene) {
 	r := c.killAfter("autoscaling", "CreateAutoScalingGroup")
-	groupDeleted(c, "autoscaling:CreateAutoScalingGroup", "autoscaling:SuspendProcesses")
+	groupDeleted(c, "autoscaling:CreateAutoScalingGroup", "autoscaling:UpdateAutoScalingGroup", "autoscaling:SuspendProcesses")
 	c.wantActed(r)
 }
 
