@@ -4,13 +4,21 @@ import "time"
 
 // A Clock is logical time: it stands still but for a second per step that someone takes.
 type Clock struct {
+	// Real time instead, for a simulator beside an API server, which writes times of its own.
+	Real bool
+
 	seconds int
 }
 
-// Now is the logical time.
-func (c *Clock) Now() time.Time { return time.Date(2026, 1, 1, 0, 0, c.seconds, 0, time.UTC) }
+// Now is the time.
+func (c *Clock) Now() time.Time {
+	if c.Real {
+		return time.Now().UTC()
+	}
+	return time.Date(2026, 1, 1, 0, 0, c.seconds, 0, time.UTC)
+}
 
 func (c *Clock) step() { c.seconds++ }
 
-// text is the logical time as Kubernetes writes it.
+// text is the time as Kubernetes writes it.
 func (c *Clock) text() string { return c.Now().Format(time.RFC3339) }

@@ -21,15 +21,16 @@ import (
 )
 
 // TestDisruption breaks one part of the control plane after the other, each time in the middle of a roll, and holds that
-// the roll ends well and that nothing is deleted but the template that was rolled away from.
+// the roll ends well, that nothing is deleted but the template that was rolled away from, and that the pool stays Ready.
 //
 // It has a control plane to itself, which runs beside that of all other tests.
 func TestDisruption(t *testing.T) { //nolint:tparallel // One step after the other.
 	t.Parallel()
 	n := ownSuite(t).tenant(t)
+	r := record(n)
 	n.create("workers", nil)
 	xr := n.awaitReady("workers", 3)
-	r := record(n)
+	r.judge(xr)
 	may := map[string]bool{}
 	versions := map[string]string{versionA: versionB, versionB: versionA}
 
@@ -85,6 +86,7 @@ func TestDisruption(t *testing.T) { //nolint:tparallel // One step after the oth
 			t.Logf("the roll was over after %s", time.Since(began).Round(100*time.Millisecond))
 			// The template may be composed again by the next roll.
 			r.neverDeleted(t, func(name string) bool { return may[name] })
+			r.neverUnready(t, "workers")
 		})
 	}
 }
@@ -221,11 +223,13 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	n := newTenant(t)
 	n.create("workers", nil)
-	old := n.template(n.awaitReady("workers", 3))
+	xr := n.awaitReady("workers", 3)
+	old := n.template(xr)
 	r := record(n)
 	n.edit("workers", kube.Object{"kubernetesVersion": versionB})
 	n.eventually("the group is sent to another template", func() (bool, string) {
-		return n.xr("workers") != nil && len(n.mrs("workers")) == 4, state(n.xr("workers"))
+		sent := simulator.Text(n.mrs("workers")["autoscaling-group"], "spec", "forProvider", "launchTemplate", "id")
+		return sent != simulator.Text(xr, "status", "launchTemplateID"), sent + ": " + state(n.xr("workers"))
 	})
 
 	n.edit("workers", kube.Object{"bootstrap": kube.Object{"dataSecretRef": kube.Object{"namespace": "elsewhere"}}})

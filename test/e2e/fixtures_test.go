@@ -20,9 +20,10 @@ var (
 // Compositions of pools. The shipped one reads no AWS; the others do, and are asked again soon, so that tests need not
 // wait for a minute.
 const (
-	shipped = "machinepools.aws.machinepool.fn.crossplane.io"
-	reading = "reading"
-	quick   = "quick"
+	shipped       = "machinepools.aws.machinepool.fn.crossplane.io"
+	reading       = "reading"
+	readingStable = 10
+	quick         = "quick"
 	// usual is looked at as seldom as the shipped one while it is steady. Without that, 200 pools keep an API server busy.
 	usual       = "usual"
 	usualStable = 60
@@ -130,7 +131,7 @@ func composition(name, apiVersion string, stable, changing int64) kube.Object {
 // prepare what all tests share.
 func (s *suite) prepare(ctx context.Context) error {
 	const api = "aws.machinepool.fn.crossplane.io/v1alpha1"
-	if err := s.apply(ctx, crd(clusters), readable(clusters), composition(reading, api, 10, 3), composition(quick, api, 4, 2), composition(usual, api, usualStable, 3)); err != nil {
+	if err := s.apply(ctx, crd(clusters), readable(clusters), composition(reading, api, readingStable, 3), composition(quick, api, 4, 2), composition(usual, api, usualStable, 3)); err != nil {
 		return err
 	}
 	if err := s.await(ctx, kube.CRDs, "", "clusters.example.org", "Established"); err != nil {

@@ -39,7 +39,7 @@ func TestInstall(t *testing.T) { //nolint:tparallel // They look at one pool.
 	}
 	revisions, err := n.client.List(n.ctx, kube.Revisions, "", "crossplane.io/composition-name="+shipped)
 	n.must(err)
-	if len(revisions) != 1 || simulator.ConditionOf(revisions[0], "ValidPipeline").Status == "False" {
+	if len(revisions) != 1 || simulator.ConditionOf(revisions[0], "ValidPipeline").Status != "True" {
 		t.Errorf("the Composition is not valid: %v", revisions)
 	}
 

@@ -16,8 +16,10 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -56,10 +58,9 @@ func record(n *tenant) *recorder {
 	for _, k := range []kube.Resource{pools, provider.Groups, provider.Templates, provider.Objects, provider.Policies} {
 		list, err := n.client.In(k, n.namespace).List(n.ctx, metav1.ListOptions{})
 		n.must(err)
-		for i := range list.Items {
-			r.add(k, &list.Items[i], false)
-		}
-		go r.watch(n.ctx, k, n.namespace, list.GetResourceVersion())
+		w := &watcher{recorder: r, kind: k, namespace: n.namespace, known: map[types.UID]*unstructured.Unstructured{}}
+		w.listed(list)
+		go w.run(n.ctx)
 	}
 	return r
 }
@@ -69,30 +70,94 @@ func (r *recorder) judge(from kube.Object) {
 	r.mark = simulator.Text(from, "metadata", "resourceVersion")
 }
 
-// watch goes on where it was when the API server comes back.
-func (r *recorder) watch(ctx context.Context, k kube.Resource, namespace, from string) {
+// A watcher records the objects of one kind.
+type watcher struct {
+	*recorder
+
+	kind      kube.Resource
+	namespace string
+	// from is the version from which on nothing is recorded yet.
+	from string
+	// known objects, as they were recorded last.
+	known map[types.UID]*unstructured.Unstructured
+}
+
+// run goes on where it was when the API server comes back, or with a list where that does not know any more what came since:
+// one that was restarted remembers nothing from before.
+func (w *watcher) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		w, err := r.client.In(k, namespace).Watch(ctx, metav1.ListOptions{ResourceVersion: from, AllowWatchBookmarks: true})
-		if err != nil {
-			select {
-			case <-ctx.Done():
-			case <-time.After(200 * time.Millisecond):
-			}
+		err := w.watch(ctx)
+		if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+			err = w.list(ctx)
+		}
+		if err == nil {
 			continue
 		}
-		for e := range w.ResultChan() {
-			u, ok := e.Object.(*unstructured.Unstructured)
-			if !ok {
-				continue
-			}
-			if e.Type != watch.Error {
-				from = u.GetResourceVersion()
-			}
-			if e.Type == watch.Added || e.Type == watch.Modified || e.Type == watch.Deleted {
-				r.add(k, u, e.Type == watch.Deleted)
-			}
+		select {
+		case <-ctx.Done():
+		case <-time.After(200 * time.Millisecond):
 		}
 	}
+}
+
+// watch until the API server ends it.
+func (w *watcher) watch(ctx context.Context) error {
+	events, err := w.client.In(w.kind, w.namespace).Watch(ctx, metav1.ListOptions{ResourceVersion: w.from, AllowWatchBookmarks: true})
+	if err != nil {
+		return err
+	}
+	defer events.Stop()
+	for e := range events.ResultChan() {
+		if e.Type == watch.Error {
+			return apierrors.FromObject(e.Object)
+		}
+		u, ok := e.Object.(*unstructured.Unstructured)
+		if !ok {
+			return fmt.Errorf("a watch of %s says %T", w.kind.Resource, e.Object)
+		}
+		w.from = u.GetResourceVersion()
+		if e.Type != watch.Bookmark {
+			w.saw(u, e.Type == watch.Deleted)
+		}
+	}
+	return nil
+}
+
+// list what there is, in place of what was not watched.
+func (w *watcher) list(ctx context.Context) error {
+	list, err := w.client.In(w.kind, w.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	w.listed(list)
+	return nil
+}
+
+// listed objects are recorded, and those that were known and are there no more, as gone by then.
+func (w *watcher) listed(list *unstructured.UnstructuredList) {
+	w.from = list.GetResourceVersion()
+	gone := maps.Clone(w.known)
+	for i := range list.Items {
+		u := &list.Items[i]
+		before := gone[u.GetUID()]
+		delete(gone, u.GetUID())
+		if before == nil || before.GetResourceVersion() != u.GetResourceVersion() {
+			w.saw(u, false)
+		}
+	}
+	for _, u := range gone {
+		u = u.DeepCopy()
+		u.SetResourceVersion(w.from)
+		w.saw(u, true)
+	}
+}
+
+func (w *watcher) saw(u *unstructured.Unstructured, gone bool) {
+	w.known[u.GetUID()] = u
+	if gone {
+		delete(w.known, u.GetUID())
+	}
+	w.add(w.kind, u, gone)
 }
 
 func (r *recorder) add(k kube.Resource, u *unstructured.Unstructured, gone bool) {

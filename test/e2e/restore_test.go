@@ -27,7 +27,7 @@ func TestBackupRestore(t *testing.T) {
 	simulator.SetField(more, "subnet-0ddd0000000000001", "failure_domains", "us-east-1d", "subnet_id")
 	n.publish(more)
 
-	// As Velero does: managed resources first, the composite last, owners by what the new composite is.
+	// The composite first, paused, since owners name it by its new uid. Velero restores the old uid, which has to be mended.
 	restored, err := n.client.Create(n.ctx, pools, backup(xr, kube.Object{"crossplane.io/paused": "true"}), false)
 	n.must(err)
 	for _, k := range []kube.Resource{provider.Groups, provider.Templates, provider.Objects} {

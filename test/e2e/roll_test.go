@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -130,6 +131,67 @@ func TestRollThereAndBack(t *testing.T) {
 	r.neverUnready(t, "workers")
 	r.neverDeleted(t, func(name string) bool { return strings.HasPrefix(name, templatePrefix) && name != used })
 	r.deletedUnused(t)
+}
+
+// TestRollGivenUp holds that a roll whose refresh AWS gives up stands still and says why, and that another trigger gets it
+// going. That the function tells this from a refresh that was never started needs the times of AWS and of the API server.
+func TestRollGivenUp(t *testing.T) {
+	t.Parallel()
+	n := newTenant(t)
+	r := record(n)
+	n.create("workers", nil)
+	before := n.awaitReady("workers", 3)
+	r.judge(before)
+	keyA := n.template(before)
+	name := simulator.Text(before, "status", "autoscalingGroupName")
+	members := simulator.Texts(before, "status", "providerIDList")
+
+	n.edit("workers", kube.Object{"kubernetesVersion": versionB})
+	const why = "the new instances never became healthy"
+	n.giveUpRefresh(name, why)
+	n.awaitCondition("workers", "RollingOut", "True", "RefreshFailed")
+	stalled := n.xr("workers")
+	if got := simulator.Text(stalled, "status", "rollout", "phase"); got != "Stalled" {
+		t.Errorf("phase %q, want Stalled", got)
+	}
+	if got := simulator.ConditionOf(stalled, "RollingOut").Message; !strings.Contains(got, why) {
+		t.Errorf("RollingOut says %q, want AWS's reason, %q", got, why)
+	}
+	keyB := n.template(stalled)
+	// Two looks of the function at AWS, after which it starts a roll again that it takes for lost.
+	n.always(7*time.Second, n.unchanged("workers", n.uids("workers"), n.generations("workers")))
+
+	n.edit("workers", kube.Object{"rollout": kube.Object{"trigger": "mended"}})
+	n.awaitRolled("workers", keyA)
+	after := n.awaitRolled("workers", keyB)
+	for _, id := range simulator.Texts(after, "status", "providerIDList") {
+		if slices.Contains(members, id) {
+			t.Errorf("%s was not replaced", id)
+		}
+	}
+	n.provider.AWS(func(a *simulator.AWS) {
+		if got := len(a.Groups[name].Refreshes); got != 2 {
+			t.Errorf("%d instance refreshes, want the one that was given up and another", got)
+		}
+	})
+	r.neverUnready(t, "workers")
+	r.neverDeleted(t, only(keyA, keyB))
+}
+
+// giveUpRefresh of a group as soon as there is one, before it has replaced anyone.
+func (n *tenant) giveUpRefresh(group, why string) {
+	n.Helper()
+	ctx, cancel := context.WithTimeout(n.ctx, patience)
+	defer cancel()
+	// It launches no one before the end of the round after the one in which the provider started it.
+	n.must(kube.Poll(ctx, 20*time.Millisecond, func() (given bool, said string) {
+		n.provider.AWS(func(a *simulator.AWS) {
+			g := a.Groups[group]
+			given = g.IsRefreshing()
+			g.FailRefresh(why)
+		})
+		return given, "there is no instance refresh"
+	}))
 }
 
 // templateContent is what instances get of a launch template.

@@ -56,6 +56,8 @@ type Provider struct {
 // New returns a provider of an account whose subnets are in zones.
 func New(client *kube.Client, zones map[string]string) *Provider {
 	a := simulator.NewAWS(zones)
+	// The function compares when a refresh was started with when the API server made a launch template.
+	a.Clock.Real = true
 	return &Provider{client: client, caches: map[kube.Resource]cache.Store{}, aws: a, provider: simulator.NewProvider(a)}
 }
 
