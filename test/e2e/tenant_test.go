@@ -122,7 +122,7 @@ func (n *tenant) eventually(what string, ask func() (bool, string)) {
 	n.Helper()
 	ctx, cancel := context.WithTimeout(n.ctx, patience)
 	defer cancel()
-	if err := kube.Poll(ctx, 300*time.Millisecond, ask); err != nil {
+	if err := kube.Poll(ctx, 500*time.Millisecond, ask); err != nil {
 		n.Fatalf("%s: it never came about that %s: %v", n.namespace, what, err)
 	}
 }
