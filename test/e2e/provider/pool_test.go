@@ -304,6 +304,14 @@ func (c *scene) wantWrites(want ...string) {
 		}
 		got[name]++
 	}
+	// The provider can forget a creation that ends just as it looks (docs/operations.md) and repeat it half a minute later. What
+	// is put twice is the same; more often than that it fights with AWS about it.
+	for _, put := range []string{"autoscaling:PutScalingPolicy", "autoscaling:PutLifecycleHook"} {
+		if got[put] == wanted[put]+1 && wanted[put] > 0 {
+			c.notef("%s was repeated", put)
+			got[put] = wanted[put]
+		}
+	}
 	if diff := cmp.Diff(wanted, got); diff != "" {
 		c.Errorf("calls of the provider that change something: -want, +got:\n%s", diff)
 	}
