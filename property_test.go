@@ -285,6 +285,9 @@ func (h *history) stallsForAReason(g *simulator.Group) {
 			skipped++
 		}
 	}
+	// Which refresh was there before this roll is read in one run, and kept in the status. What that run cannot read, or the
+	// status loses, is taken for a refresh of this roll: it waits for a person then, as it does when it is.
+	forgotten := h.statusLost || h.readFailed || h.Reader.Lag > 0
 	justified := false
 	switch h.phase() + "/" + reason {
 	case "Idle/UpToDate":
@@ -292,9 +295,9 @@ func (h *history) stallsForAReason(g *simulator.Group) {
 	case "Idle/MembersNotRead":
 		justified = !h.setting.reads && (outdated == 0 || outdated == skipped || status == simulator.RefreshFailed || status == simulator.RefreshCancelled || h.isLost() || h.arePassedOver(g))
 	case "Stalled/RefreshFailed":
-		justified = outdated > skipped && status == simulator.RefreshFailed
+		justified = outdated > skipped && status == simulator.RefreshFailed && (forgotten || !h.isLost())
 	case "Stalled/RefreshCancelled":
-		justified = outdated > skipped && status == simulator.RefreshCancelled
+		justified = outdated > skipped && status == simulator.RefreshCancelled && (forgotten || !h.isLost())
 	case "Stalled/RetriesExhausted":
 		justified = outdated > skipped && current.Number%10 == 3 && h.isLost()
 	case "Stalled/MembersSkipped":

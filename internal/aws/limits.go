@@ -44,6 +44,11 @@ const (
 	// rememberTime is how long a pool that nobody asked for is still read along with others: two stable refreshes.
 	rememberTime = 2 * time.Minute
 
+	// earlierAge is how old instances may be that stand in for a reading that fails. They make up for a status from before
+	// them, and Crossplane's cache is behind by seconds. Older ones would bring back members that are long gone, where
+	// another replica of the function can read.
+	earlierAge = 2 * time.Minute
+
 	// idleTime is how long unused clients stay. A rotated credential leaves its clients behind; they go, with the
 	// credentials they hold, soon after.
 	idleTime = 10 * time.Minute

@@ -482,7 +482,7 @@ func TestReadFailureIsNotKept(t *testing.T) {
 	})
 }
 
-// The instances that were read last come with a reading that fails, however old they are, and are the caller's own.
+// The instances that were read last come with a reading that fails, for a while, and are the caller's own.
 func TestReadEarlier(t *testing.T) {
 	for name, tc := range map[string]struct {
 		op   string
@@ -515,6 +515,24 @@ func TestReadEarlier(t *testing.T) {
 			})
 		})
 	}
+	t.Run("LongAgo", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			f := demoAWS()
+			r := newFakeReader(t, f)
+			r.Read(context.Background(), query("demo"))
+			f.fail = failing(opGroups, apiError("InternalError", "An internal error has occurred"))
+			for range 3 {
+				// It is asked for all the time, so it is kept.
+				time.Sleep(earlierAge/2 + time.Second)
+				if got := r.Read(context.Background(), query("demo")); got.Group.Err == nil {
+					t.Fatal("the group was read")
+				}
+			}
+			if got := r.Read(context.Background(), query("demo")); got.Earlier != nil {
+				t.Errorf("want none, got %+v", got.Earlier)
+			}
+		})
+	})
 	t.Run("NeverRead", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := demoAWS()

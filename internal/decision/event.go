@@ -46,18 +46,23 @@ func eventsOf(o *pool.Observation, conditions []condition.Condition, p planned) 
 func rollEvents(o *pool.Observation, p planned) []Event {
 	last, known := o.Conditions[condition.TypeRollingOut]
 	status := o.Composite.Status.Rollout
-	if !known || status == nil || !o.Managed.Group.InAWS() {
+	if !known || status == nil {
 		return nil
 	}
 	message := rollMessage(o, p)
+	if p.Reason == rollout.ReasonRetrying && status.RollKey == p.Memory.RollKey && status.Message != message {
+		// Each attempt is told, whatever came before it.
+		return []Event{{Warning: true, Reason: eventRollRetried, Message: message}}
+	}
+	if !o.Managed.Group.InAWS() {
+		return nil
+	}
 	switch {
 	case status.RollKey != p.Memory.RollKey:
 		return []Event{{Reason: eventRollStarted, Message: fmt.Sprintf("rolling from roll key %s to %s: %s", status.RollKey, p.Memory.RollKey, message)}}
 	case last.Reason == string(p.Reason):
 		return nil
-	case p.Reason == rollout.ReasonRetrying:
-		return []Event{{Warning: true, Reason: eventRollRetried, Message: message}}
-	case p.Phase == rollout.PhaseLost || p.Phase == rollout.PhaseStalled:
+	case p.Phase == rollout.PhaseLost || p.Phase == rollout.PhaseStalled || p.Reason == rollout.ReasonTemplateFailing:
 		return []Event{{Warning: true, Reason: string(p.Reason), Message: message}}
 	case last.Status == condition.True && ends[p.Reason] != "":
 		return []Event{{Reason: ends[p.Reason], Message: message}}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -61,6 +62,21 @@ func TestEvents(t *testing.T) {
 			before: []change{switched, refresh("InProgress")}, after: []change{allNew, refresh("Successful")},
 			want: []event{{"RollFinished", false}},
 		},
+		"RollRetried": {
+			reason: "That a lost roll starts again is told.",
+			before: []change{instead(rolled())}, after: []change{instead(rolled(readLater))},
+			want: []event{{"RollRetried", true}},
+		},
+		"RollRetriedAgain": {
+			reason: "So is each attempt after it.",
+			before: []change{instead(rolled(attempt(0, pool.CreationNameTaken)))}, after: []change{instead(rolled(attempt(1, pool.CreationNameTaken)))},
+			want: []event{{"RollRetried", true}},
+		},
+		"TemplateFailing": {
+			reason: "That a template cannot be created is told.",
+			before: []change{instead(rolled(attempt(0, "")))}, after: []change{instead(rolled(attempt(0, pool.CreationFailing)))},
+			want: []event{{"TemplateFailing", true}},
+		},
 		"RollFailed": {
 			reason: "That it failed is told.",
 			before: []change{switched, refresh("InProgress")}, after: []change{switched, refresh("Failed")},
@@ -94,6 +110,14 @@ func TestEvents(t *testing.T) {
 		}
 	})
 }
+
+// readLater makes a reading the next one.
+func readLater(o *pool.Observation) {
+	o.AWS.Group.At, o.AWS.Refresh.At = readAt.Add(time.Minute), readAt.Add(time.Minute)
+}
+
+// instead is a change to another observation.
+func instead(o *pool.Observation) change { return func(to *pool.Observation) { *to = *o } }
 
 // TestSettles holds that a pool of which nothing changes reaches a status that no longer does: one that churns trips
 // Crossplane's circuit breaker.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
@@ -113,7 +112,8 @@ func templatesOf(o *pool.Observation) []rollout.Template {
 	ts := make([]rollout.Template, 0, len(o.Managed.Templates))
 	for name, t := range o.Managed.Templates {
 		ts = append(ts, rollout.Template{
-			Resource: name, ID: t.ID, Unpersisted: t.ID != t.ExternalName, Created: t.Created, Stuck: stuck[t.Creation],
+			Resource: name, ID: t.ID, Unpersisted: t.ID != "" && t.ID != t.ExternalName, Created: t.Created,
+			Stuck: stuck[t.Creation], Failing: t.Creation == pool.CreationFailing,
 		})
 	}
 	return ts
@@ -127,13 +127,21 @@ func groupOf(o *pool.Observation) *rollout.Group {
 	return &rollout.Group{Sent: g.SentTemplateID, Observed: g.TemplateID, Busy: g.Busy}
 }
 
+// readingTime is RFC 3339 with all nine digits of the nanoseconds, so that times order as texts.
+const readingTime = "2006-01-02T15:04:05.000000000Z07:00"
+
 // readingOf returns nil unless the reading is whole, so that nothing is concluded from half of one.
 func readingOf(o *pool.Observation, m membership.Members) *rollout.Reading {
 	group, refresh := o.AWS.Group, o.AWS.Refresh
 	if !m.Known || group.Value == nil || refresh.Failed() {
 		return nil
 	}
-	r := &rollout.Reading{ID: group.At.UTC().Format(time.RFC3339Nano), RefreshRead: refresh.Known()}
+	// A reading is as old as the older of its parts: they are cached each on its own.
+	at := group.At
+	if refresh.Known() && refresh.At.Before(at) {
+		at = refresh.At
+	}
+	r := &rollout.Reading{ID: at.UTC().Format(readingTime), RefreshRead: refresh.Known()}
 	for _, member := range group.Value.Members {
 		r.Members = append(r.Members, rollout.Member{
 			ID:         member.InstanceID,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/rollout"
 )
@@ -19,10 +20,12 @@ func rollMessage(o *pool.Observation, p planned) string {
 			return "the launch template waits for an image: " + p.image.Message
 		}
 		return "waiting for the launch template of roll key " + p.Current.String() + " to exist in AWS"
+	case rollout.ReasonTemplateFailing:
+		return "the provider tries to create the launch template and fails: the conditions of " + naming.ResourceTemplate(p.Current) + ", a managed resource of the pool, say why"
 	case rollout.ReasonRetrying:
 		return fmt.Sprintf("starting the roll again, as attempt %s: waiting for its launch template to exist in AWS", p.Current)
 	case rollout.ReasonTemplateNameTaken:
-		return fmt.Sprintf("the launch template cannot be created, its name and those of %d more attempts are taken in AWS: delete the templates that no group uses, or change spec.rollout.trigger", rollout.MaxRetries)
+		return "the launch template cannot be created: its name is taken in AWS, and there are no attempts left; delete the templates of the group's name that no group uses, or change spec.rollout.trigger"
 	case rollout.ReasonTemplateUndetermined:
 		return "the provider was interrupted while it created the launch template: see the managed resource's annotation crossplane.io/external-create-pending, or change spec.rollout.trigger"
 	case rollout.ReasonGroupUpdating:
@@ -54,7 +57,7 @@ func refreshMessage(o *pool.Observation, p planned) string {
 	case rollout.ReasonRefreshNotStarted:
 		return "no instance refresh was started to do so; if the next reading finds the same, the roll starts again"
 	case rollout.ReasonRetriesExhausted:
-		return fmt.Sprintf("%d retries started no instance refresh%s; %s", rollout.MaxRetries, saidByAWS(o), trigger)
+		return fmt.Sprintf("%d retries did not replace them%s; %s", rollout.MaxRetries, saidByAWS(o), trigger)
 	case rollout.ReasonMembersSkipped:
 		return fmt.Sprintf("a refresh passes over instances that are protected from scale-in or in Standby, these are: %s", named(p.Skipped))
 	}

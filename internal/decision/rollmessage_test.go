@@ -11,10 +11,14 @@ import (
 )
 
 // rolled is a pool whose group is on the newer template and whose members are not.
+// readAt is when AWS was read.
+var readAt = time.Date(2026, 11, 29, 18, 0, 0, 10, time.UTC) //nolint:gochecknoglobals // A constant.
+
 func rolled(changes ...change) *pool.Observation {
 	o := readPool(newerTemplateExists)
 	o.Managed.Group.SentTemplateID, o.Managed.Group.TemplateID = "lt-newer", "lt-newer"
 	o.Composite.Status.Rollout.RollKey, o.Composite.Status.Rollout.Phase = newerKey, "Refreshing"
+	o.AWS.Group.At, o.AWS.Refresh.At = readAt, readAt
 	o.AWS.Refresh.Asked = true
 	for _, f := range changes {
 		f(o)
@@ -47,7 +51,7 @@ func attempt(n int, problem pool.CreationProblem) change {
 
 // lost is what the last run left of a roll that one reading found lost.
 func lost(o *pool.Observation) {
-	o.Composite.Status.Rollout.Phase, o.Composite.Status.Rollout.LostReading = "Lost", "earlier"
+	o.Composite.Status.Rollout.Phase, o.Composite.Status.Rollout.LostReading = "Lost", readAt.Add(-time.Minute).Format(readingTime)
 }
 
 func protect(ids ...string) change {
@@ -84,8 +88,9 @@ func TestRollMessages(t *testing.T) {
 		"Expected":     {reason: "The provider is waited for.", args: rolled(func(o *pool.Observation) { o.Managed.Group.Busy = true }), phase: "Refreshing", why: "RefreshExpected", says: []string{"3 members", "waiting for the provider"}},
 		"Lost":         {reason: "A refresh that did not start is told.", args: rolled(), phase: "Lost", why: "RefreshNotStarted", says: []string{"3 members", "no instance refresh"}},
 		"Succeeded":    {reason: "A refresh that is over and left some is told.", args: rolled(lastRefresh("Successful", "")), phase: "Refreshing", why: "RefreshSucceeded", says: []string{"3 members", "over", "next reading"}},
+		"Failing":      {reason: "A template that the provider cannot create is told with where to look.", args: rolled(attempt(0, pool.CreationFailing)), phase: "TemplatePending", why: "TemplateFailing", says: []string{"fails", newerTemplate}},
 		"Retrying":     {reason: "And that the roll starts again.", args: rolled(lost), phase: "TemplatePending", why: "Retrying", says: []string{newerKey + "-1"}},
-		"Exhausted":    {reason: "And that it no longer does.", args: rolled(lost, attempt(3, ""), lastRefresh("Successful", "")), phase: "Stalled", why: "RetriesExhausted", says: []string{"3 retries", "Successful", "spec.rollout.trigger"}},
+		"Exhausted":    {reason: "And that it no longer does.", args: rolled(lost, attempt(3, ""), lastRefresh("Successful", "")), phase: "Stalled", why: "RetriesExhausted", says: []string{"3 retries did not replace them", "Successful", "spec.rollout.trigger"}},
 		"Failed":       {reason: "AWS's reason for a failure is passed on.", args: rolled(lastRefresh("Failed", "no instance became healthy")), phase: "Stalled", why: "RefreshFailed", says: []string{"Failed: no instance became healthy", "spec.rollout.trigger"}},
 		"Cancelled":    {reason: "So is that someone cancelled.", args: rolled(lastRefresh("Cancelled", "")), phase: "Stalled", why: "RefreshCancelled", says: []string{"Cancelled", "spec.rollout.trigger"}},
 		"Skipped":      {reason: "Members that a refresh passes over are named.", args: rolled(protect("i-3", "i-1")), phase: "Stalled", why: "MembersSkipped", says: []string{"i-1, i-3", "scale-in", "Standby"}},
@@ -157,9 +162,20 @@ func TestRollMemory(t *testing.T) {
 		}
 	})
 	t.Run("LostReadingIsWritten", func(t *testing.T) {
-		d := Of(rolled(func(o *pool.Observation) { o.AWS.Group.At = time.Date(2026, 11, 29, 18, 0, 0, 1, time.UTC) }))
-		if got := d.Status.Rollout.LostReading; got != "2026-11-29T18:00:00.000000001Z" {
+		d := Of(rolled())
+		if got := d.Status.Rollout.LostReading; got != "2026-11-29T18:00:00.000000010Z" {
 			t.Errorf("the reading that found the roll lost is remembered as %q", got)
+		}
+	})
+	t.Run("PartsOfOneReading", func(t *testing.T) {
+		// The group was read once more, along with others, and the refresh comes from the cache.
+		first := Of(rolled()).Status.Rollout.LostReading
+		d := Of(rolled(lost, func(o *pool.Observation) {
+			o.Composite.Status.Rollout.LostReading = first
+			o.AWS.Group.At = readAt.Add(time.Minute)
+		}))
+		if c := conditionOf(t, d, condition.TypeRollingOut); c.Reason != "RefreshNotStarted" {
+			t.Errorf("one reading of the refresh is taken for two: %+v", c)
 		}
 	})
 }

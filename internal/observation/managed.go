@@ -102,16 +102,18 @@ func templateOf(s *structpb.Struct) pool.ObservedTemplate {
 
 // creationProblem reads, from what the managed resource says of itself, why it cannot be created: what EC2 answers when
 // the name is taken, and what crossplane-runtime reports after an interrupted creation. A name that is taken explains
-// more, so it is the problem where both are reported.
+// more, so it is the problem where both are reported. Any other failure is tried again.
 func creationProblem(s *structpb.Struct) pool.CreationProblem {
 	problem := pool.CreationProblem("")
-	for _, c := range conditionsOf(s) {
+	for t, c := range conditionsOf(s) {
 		switch {
-		case c.Status == condition.True:
+		case c.Status != condition.False:
 		case strings.Contains(c.Message, "InvalidLaunchTemplateName.AlreadyExistsException"):
 			return pool.CreationNameTaken
 		case strings.Contains(c.Message, "cannot determine creation result"):
 			problem = pool.CreationUndetermined
+		case problem == "" && (t == "Synced" || t == "LastAsyncOperation"):
+			problem = pool.CreationFailing
 		}
 	}
 	return problem

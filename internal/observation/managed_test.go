@@ -93,6 +93,18 @@ func TestFromManaged(t *testing.T) {
 				{type: LastAsyncOperation, status: "False", message: "InvalidLaunchTemplateName.AlreadyExistsException: in use"}]}}}}`,
 			want: template(func(tpl *pool.ObservedTemplate) { tpl.Creation = pool.CreationNameTaken }),
 		},
+		"TemplateThatFails": {
+			reason: "Any other failure is one that the provider tries again.",
+			args: `{launch-template-1a2b3c4d: {resource: {status: {conditions: [
+				{type: Ready, status: "False", reason: Creating},
+				{type: LastAsyncOperation, status: "False", message: "UnauthorizedOperation"}]}}}}`,
+			want: template(func(tpl *pool.ObservedTemplate) { tpl.Creation = pool.CreationFailing }),
+		},
+		"TemplateOnItsWay": {
+			reason: "One that is being created is no failure.",
+			args:   `{launch-template-1a2b3c4d: {resource: {status: {conditions: [{type: Ready, status: "False", reason: Creating}, {type: Synced, status: "True"}]}}}}`,
+			want:   template(func(tpl *pool.ObservedTemplate) { tpl.Synced = true }),
+		},
 		"Object": {
 			reason: "Bucket and key are where the object is.",
 			args:   `{bootstrap-object: {resource: {apiVersion: g/v1, kind: Object, spec: {forProvider: {bucket: b, key: k}}, status: {` + conditions + `}}}}`,

@@ -164,6 +164,8 @@ const (
 	// CreationUndetermined says that the provider was interrupted while it created the resource, and does nothing more
 	// until a person says what came of that.
 	CreationUndetermined CreationProblem = "Undetermined"
+	// CreationFailing says that its last try failed in another way, and that it tries again.
+	CreationFailing CreationProblem = "Failing"
 )
 
 // An ObservedObject is the staged bootstrap data's managed resource.

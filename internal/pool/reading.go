@@ -48,8 +48,8 @@ type Reading struct {
 	Group Read[*Group]
 	// Instances tagged with the group's name that are pending, running, stopping or stopped.
 	Instances Read[[]Instance]
-	// Earlier are the instances that were last read, where that fails now and the process still knows. The status knows
-	// them too, but Crossplane may show one from before it did.
+	// Earlier are the instances that were read a short while ago, where that fails now. The status knows them too, but
+	// Crossplane may show one from before it did.
 	Earlier []Instance
 	// Image is the newest that matches. A nil value that was read says that none does.
 	Image Read[*Image]

@@ -39,6 +39,7 @@ const (
 	ReasonMembersUnknown Reason = "MembersUnknown"
 	// TemplatePending.
 	ReasonTemplateCreating     Reason = "TemplateCreating"
+	ReasonTemplateFailing      Reason = "TemplateFailing"
 	ReasonTemplateNameTaken    Reason = "TemplateNameTaken"
 	ReasonTemplateUndetermined Reason = "TemplateCreationUndetermined"
 	ReasonRetrying             Reason = "Retrying"
@@ -78,6 +79,8 @@ type Template struct {
 	Created time.Time
 	// Stuck is why the provider cannot create it, empty while it still may.
 	Stuck Reason
+	// Failing says that it tries, and that its last try failed.
+	Failing bool
 }
 
 // A Group is the Auto Scaling group as far as a roll needs it.
@@ -111,7 +114,7 @@ type Refresh struct {
 
 // A Reading is a whole reading of AWS.
 type Reading struct {
-	// ID differs from reading to reading.
+	// ID of a later reading is greater.
 	ID      string
 	Members []Member
 	// RefreshRead says that the newest refresh was read. It costs a call of its own, so a pool at rest does without.
@@ -123,7 +126,8 @@ type Reading struct {
 // isRefreshing says that a refresh is known to be at work.
 func (r *Reading) isRefreshing() bool { return r.Refresh != nil && IsActive(r.Refresh.Status) }
 
-// A Memory is what the last run left in the status. All of it may be lost: a roll then only takes longer.
+// A Memory is what the last run left in the status. All of it may be lost: a roll then only takes longer, unless an earlier
+// roll's refresh that failed or was cancelled is then taken for this one's, which a person has to start again.
 type Memory struct {
 	RollKey string
 	Phase   Phase
@@ -193,7 +197,7 @@ func Of(in Inputs) Plan {
 	p.Outdated, p.Skipped = outdated(in.Reading, p.CurrentID)
 	p.Phase, p.Reason = phase(in, p, current)
 	p.Memory.Phase = p.Phase
-	if g := in.Group; g != nil && g.Sent != p.CurrentID && in.Reading != nil && in.Reading.Refresh != nil {
+	if isAboutToSwitch(in, p) && in.Reading != nil && in.Reading.Refresh != nil {
 		p.Memory.EarlierRefresh = in.Reading.Refresh.ID
 	}
 	p.Keep = keep(in, p)
@@ -248,6 +252,13 @@ func templateOf(in Inputs, a naming.Attempt) Template {
 	return Template{}
 }
 
+// isAboutToSwitch says that no run has sent the group to the current template yet, so that what refresh there is was one to
+// another. A group that looks as if it had not been sent, after a run that did so, is an old view of it.
+func isAboutToSwitch(in Inputs, p Plan) bool {
+	sent := in.Memory.RollKey == in.RollKey && in.Memory.Phase == PhaseSwitchPending
+	return in.Group != nil && in.Group.Sent != p.CurrentID && !sent
+}
+
 // isRetried says that the current attempt is given up for another, and remembers a roll that looks lost until the next
 // reading says so too.
 func isRetried(in Inputs, p *Plan, current Template) bool {
@@ -262,10 +273,10 @@ func isRetried(in Inputs, p *Plan, current Template) bool {
 	return again && isAgreed(in)
 }
 
-// isAgreed says that another reading found the roll lost before this one. AWS is eventually consistent, and the parts of a
-// reading can be of different ages.
+// isAgreed says that an earlier reading found the roll lost before this one. AWS is eventually consistent, and the parts of
+// a reading can be of different ages.
 func isAgreed(in Inputs) bool {
-	return in.Memory.LostReading != "" && in.Memory.LostReading != in.Reading.ID
+	return in.Memory.LostReading != "" && in.Memory.LostReading < in.Reading.ID
 }
 
 // isLost says that one reading finds the roll lost: the group is settled on the current template, members that a
@@ -302,6 +313,8 @@ func phase(in Inputs, p Plan, current Template) (Phase, Reason) {
 	switch {
 	case current.ID == "" && current.Stuck != "":
 		return PhaseStalled, current.Stuck
+	case current.ID == "" && current.Failing:
+		return PhaseTemplatePending, ReasonTemplateFailing
 	case current.ID == "" && p.Current.Number%generation > 0:
 		return PhaseTemplatePending, ReasonRetrying
 	case current.ID == "":

@@ -371,7 +371,7 @@ type world struct {
 func (w *world) run() Plan {
 	w.read++
 	if w.in.Reading != nil {
-		w.in.Reading.ID = fmt.Sprint(w.read)
+		w.in.Reading.ID = fmt.Sprintf("%03d", w.read)
 	}
 	p := Of(w.in)
 	w.in.Memory = p.Memory
@@ -490,6 +490,7 @@ func TestNotLost(t *testing.T) {
 		want   want
 	}{
 		"FirstReading": {reason: "One reading may be too early.", change: func(in *Inputs) { in.Memory.LostReading = "" }, want: want{PhaseLost, ReasonRefreshNotStarted}},
+		"OlderReading": {reason: "Nor does one from before it, as another process may have.", change: func(in *Inputs) { in.Memory.LostReading = "2" }, want: want{PhaseLost, ReasonRefreshNotStarted}},
 		"SameReading":  {reason: "The same reading again says nothing new.", change: func(in *Inputs) { in.Memory.LostReading = in.Reading.ID }, want: want{PhaseLost, ReasonRefreshNotStarted}},
 		"Busy":         {reason: "The provider may be about to start it.", change: func(in *Inputs) { in.Group = &Group{Sent: "lt-new", Observed: "lt-new", Busy: true} }, want: want{PhaseRefreshing, ReasonRefreshExpected}},
 		"NotAskedFor":  {reason: "A refresh that was not read may be at work.", change: func(in *Inputs) { in.Reading.RefreshRead = false }, want: want{PhaseRefreshing, ReasonRefreshExpected}},
@@ -532,6 +533,15 @@ func TestNotLost(t *testing.T) {
 	t.Run("Lost", func(t *testing.T) {
 		if p := Of(base()); p.Current.Number != 1 || p.Phase != PhaseTemplatePending || p.Reason != ReasonRetrying {
 			t.Errorf("two readings that find a roll lost do not start it again: %+v", p)
+		}
+	})
+	t.Run("StaleView", func(t *testing.T) {
+		in := base()
+		in.Reading = reading("Failed", outdated...)
+		in.Group = &Group{Sent: "lt-old", Observed: "lt-old"}
+		in.Memory = Memory{RollKey: newKey, Phase: PhaseSwitchPending}
+		if p := Of(in); p.Memory.EarlierRefresh != "" {
+			t.Errorf("a group that was sent to the template, and is shown as before, makes the roll's own refresh an earlier one: %+v", p.Memory)
 		}
 	})
 	t.Run("EarlierRefresh", func(t *testing.T) {

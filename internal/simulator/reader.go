@@ -43,7 +43,9 @@ type Reader struct {
 }
 
 // NewReader returns a reader of an AWS account.
-func NewReader(a *AWS) *Reader { return &Reader{aws: a, failing: map[Part]pool.ReadReason{}, kept: map[string][]pool.Instance{}} }
+func NewReader(a *AWS) *Reader {
+	return &Reader{aws: a, failing: map[Part]pool.ReadReason{}, kept: map[string][]pool.Instance{}}
+}
 
 // Fail makes a part fail until Heal.
 func (r *Reader) Fail(p Part, why pool.ReadReason) { r.failing[p] = why }

@@ -111,12 +111,12 @@ func (l *Loader[K, V]) Want(key K, maxAge time.Duration) *Pending[V] {
 	return p
 }
 
-// Kept returns the caller's own copy of the newest answer that is kept, however old that is.
-func (l *Loader[K, V]) Kept(key K) (V, bool) {
+// Kept returns the caller's own copy of the newest answer that is kept, if that is not older than age.
+func (l *Loader[K, V]) Kept(key K, age time.Duration) (V, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.cache.entries[key]
-	if e == nil {
+	if e == nil || time.Since(e.at) > age {
 		var none V
 		return none, false
 	}
