@@ -113,7 +113,7 @@ func templatesOf(o *pool.Observation) []rollout.Template {
 	for name, t := range o.Managed.Templates {
 		ts = append(ts, rollout.Template{
 			Resource: name, ID: t.ID, Unpersisted: t.ID != "" && t.ID != t.ExternalName, Created: t.Created,
-			Stuck: stuck[t.Creation], Failing: t.Creation == pool.CreationFailing,
+			Terminating: t.Terminating, Stuck: stuck[t.Creation], Failing: t.Creation == pool.CreationFailing,
 		})
 	}
 	return ts

@@ -94,6 +94,7 @@ func templateOf(s *structpb.Struct) pool.ObservedTemplate {
 	if created, err := time.Parse(time.RFC3339, text(s, "metadata", "creationTimestamp")); err == nil {
 		t.Created = created
 	}
+	t.Terminating = text(s, "metadata", "deletionTimestamp") != ""
 	if t.ID == "" {
 		t.Creation = creationProblem(s)
 	}

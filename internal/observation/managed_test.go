@@ -93,6 +93,11 @@ func TestFromManaged(t *testing.T) {
 				{type: LastAsyncOperation, status: "False", message: "InvalidLaunchTemplateName.AlreadyExistsException: in use"}]}}}}`,
 			want: template(func(tpl *pool.ObservedTemplate) { tpl.Creation = pool.CreationNameTaken }),
 		},
+		"TemplateBeingDeleted": {
+			reason: "One that is being deleted is there for a while.",
+			args:   `{launch-template-1a2b3c4d: {resource: {metadata: {deletionTimestamp: "2026-11-29T18:00:00Z"}}}}`,
+			want:   template(func(tpl *pool.ObservedTemplate) { tpl.Terminating = true }),
+		},
 		"TemplateThatFails": {
 			reason: "Any other failure is one that the provider tries again.",
 			args: `{launch-template-1a2b3c4d: {resource: {status: {conditions: [

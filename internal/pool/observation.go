@@ -152,6 +152,8 @@ type ObservedTemplate struct {
 	Created time.Time
 	// Creation is why the provider cannot create it, empty while it still may.
 	Creation CreationProblem
+	// Terminating says that the managed resource is being deleted.
+	Terminating bool
 }
 
 // A CreationProblem is why the provider cannot create a resource.

@@ -75,6 +75,8 @@ type Template struct {
 	// Unpersisted says that the id is not its external name yet. A provider that restarts forgets such an id, and then cannot
 	// delete the template.
 	Unpersisted bool
+	// Terminating says that its managed resource is being deleted, which nothing can stop.
+	Terminating bool
 	// Created is when its managed resource was; zero when not known.
 	Created time.Time
 	// Stuck is why the provider cannot create it, empty while it still may.
@@ -226,11 +228,17 @@ func currentAttempt(in Inputs) naming.Attempt {
 	return nextGeneration(naming.Attempt{RollKey: in.RollKey, Number: latest})
 }
 
-// freshAttempt gives a key that the roll goes back to another attempt when the group was told to use another template
+// freshAttempt gives a key whose template is being deleted another attempt. That is so when a key comes back whose template
+// was let go, and the status that knew was lost; or when someone deletes a managed resource by hand. It also gives one to a
+// key that the roll goes back to another attempt when the group was told to use another template
 // and is not seen to. The provider shows the old template until its operation is over, so to be seen on that one would
 // prove nothing: it may be on the other one by then. An id that the group never had proves that it is.
 func freshAttempt(in Inputs, current naming.Attempt) naming.Attempt {
-	id := templateOf(in, current).ID
+	t := templateOf(in, current)
+	if t.Terminating {
+		return nextGeneration(current)
+	}
+	id := t.ID
 	if g := in.Group; g == nil || id == "" || g.Sent == "" || g.Sent == id || g.Observed != id {
 		return current
 	}

@@ -253,6 +253,13 @@ func TestOf(t *testing.T) {
 			args:   Inputs{RollKey: oldKey, Templates: []Template{oldTemplate, newTemplate}, Group: moving},
 			want:   want{phase: PhaseTemplatePending, current: oldName + "-10", group: "lt-new", keep: []string{oldName, newName}},
 		},
+		"RevertedTooLate": {
+			reason: "A key that is taken back while its template is being deleted gets another.",
+			args: Inputs{
+				RollKey: oldKey, Templates: []Template{{Resource: oldName, ID: "lt-old", Terminating: true}, newTemplate}, Group: onNew,
+			},
+			want: want{phase: PhaseTemplatePending, current: oldName + "-10", group: "lt-new", keep: []string{oldName, newName}},
+		},
 		"RevertedBeforeTheMove": {
 			reason: "A key that is taken back before the group was told to move changes nothing.",
 			args:   Inputs{RollKey: oldKey, Templates: []Template{oldTemplate, newTemplate}, Group: onOld},
