@@ -195,7 +195,7 @@ type scene struct {
 // play a scene: act, then nothing more for a while. Without one that was played to its end those after it make no sense.
 func (p *pool) play(title string, act func(*scene)) {
 	p.Helper()
-	played := false
+	interrupted := false
 	p.Run(title, func(t *testing.T) {
 		inner := *p
 		inner.T, inner.ctx = t, t.Context()
@@ -204,10 +204,11 @@ func (p *pool) play(title string, act func(*scene)) {
 		defer stop()
 		go c.watch(watching)
 		defer func() { c.tell(title) }()
+		interrupted = true
 		act(c)
-		played = true
+		interrupted = false
 	})
-	if !played {
+	if interrupted {
 		p.FailNow()
 	}
 }
