@@ -1015,8 +1015,9 @@ func TestExternalNames(t *testing.T) {
 		}
 		l.settled()
 		want := map[string]string{
-			resourceGroup:  l.group().Name,
-			resourceObject: l.MR(resourceObject)["metadata"].(object)["name"].(string),
+			resourceGroup: l.group().Name,
+			// provider-aws gives an Object none.
+			resourceObject: "",
 		}
 		for name, id := range want {
 			if got := simulator.Text(l.MR(name), "metadata", "annotations", "crossplane.io/external-name"); got != id {

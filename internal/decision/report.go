@@ -116,9 +116,11 @@ var inputConditions = []condition.Type{ //nolint:gochecknoglobals // A constant 
 	condition.TypeInputsValid, condition.TypeClusterExportsAvailable, condition.TypeBootstrapConfigReady, condition.TypeImageResolved,
 }
 
-// groupGone says that AWS has no group where the provider once saw one.
+// groupGone says that AWS has no group where the provider once saw one. A reading from before the provider saw it, as there is
+// one in every pool's beginning, says nothing of that.
 func groupGone(o *pool.Observation) bool {
-	return o.Managed.Group.InAWS() && o.AWS.Group.Known() && o.AWS.Group.Value == nil
+	return o.Managed.Group.InAWS() && o.AWS.Group.Known() && o.AWS.Group.Value == nil &&
+		!o.AWS.Group.At.Before(o.Managed.Group.AvailableSince)
 }
 
 // desired capacity as AWS has it, else as it was last known, else as the provider last saw it. Nil when none is known.

@@ -2,8 +2,10 @@ package decision
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -30,6 +32,26 @@ func lastKnown(o *pool.Observation) {
 func groupGoneInAWS(o *pool.Observation) {
 	o.AWS.Group = pool.Read[*pool.Group]{Asked: true}
 	o.AWS.Instances = pool.Read[[]pool.Instance]{Asked: true}
+}
+
+// TestGroupNotYet holds that a reading from before the provider saw a new pool's group does not make it a lost one.
+func TestGroupNotYet(t *testing.T) {
+	for name, tc := range map[string]struct {
+		seen time.Time
+		want string
+	}{
+		"Before": {seen: readAt.Add(time.Second), want: "NoMembers"},
+		"After":  {seen: readAt.Add(-time.Second), want: "GroupNotFound"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := Of(readPool(groupGoneInAWS, func(o *pool.Observation) {
+				o.AWS.Group.At, o.Managed.Group.AvailableSince = readAt, tc.seen
+			}))
+			if got := d.Status.Health.Reasons; !slices.Equal(got, []string{tc.want}) {
+				t.Errorf("a group that was seen at %s and not found at %s: reasons %q, want %s", tc.seen, readAt, got, tc.want)
+			}
+		})
+	}
 }
 
 func TestStatus(t *testing.T) {

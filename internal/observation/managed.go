@@ -68,6 +68,7 @@ func groupOf(s *structpb.Struct) pool.ObservedGroup {
 		Subnets:         texts(s, "spec", "forProvider", "vpcZoneIdentifier"),
 		DesiredCapacity: count(s, "status", "atProvider", "desiredCapacity"),
 	}
+	g.AvailableSince = availableSince(s)
 	// Upjet's own condition. The group's observed template is not refreshed either while an operation is under way.
 	g.Busy = conditionsOf(s)["AsyncOperation"].Reason == "Ongoing"
 	// The provider's id of a group is its name. A group whose annotations were lost, as in a restore, is named after its
@@ -78,6 +79,20 @@ func groupOf(s *structpb.Struct) pool.ObservedGroup {
 		}
 	}
 	return g
+}
+
+// availableSince is when a resource became Ready, which a provider says when it first observes what it is of.
+func availableSince(s *structpb.Struct) time.Time {
+	for _, v := range at(s, "status", "conditions").GetListValue().GetValues() {
+		c := v.GetStructValue()
+		if text(c, "type") != "Ready" || text(c, "status") != string(condition.True) {
+			continue
+		}
+		if since, err := time.Parse(time.RFC3339, text(c, "lastTransitionTime")); err == nil {
+			return since
+		}
+	}
+	return time.Time{}
 }
 
 func templateOf(s *structpb.Struct) pool.ObservedTemplate {

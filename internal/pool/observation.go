@@ -123,6 +123,8 @@ type ObservedGroup struct {
 	Name string
 	// ARN, empty until the group exists in AWS.
 	ARN string
+	// AvailableSince is when the provider first saw it there, to the second; zero where that is not known.
+	AvailableSince time.Time
 	// SentTemplateID is the launch template that was last asked for.
 	SentTemplateID string
 	// TemplateID is the launch template that the group has in AWS.
