@@ -3,6 +3,7 @@ package decision
 import (
 	"fmt"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/rollout"
@@ -50,24 +51,31 @@ func rollEvents(o *pool.Observation, p planned) []Event {
 		return nil
 	}
 	message := rollMessage(o, p)
-	if p.Reason == rollout.ReasonRetrying && status.RollKey == p.Memory.RollKey && status.Message != message {
-		// Each attempt is told, whatever came before it.
-		return []Event{{Warning: true, Reason: eventRollRetried, Message: message}}
-	}
-	if !o.Managed.Group.InAWS() {
-		return nil
-	}
 	switch {
+	case isAnotherAttempt(status, p, message):
+		return []Event{{Warning: true, Reason: eventRollRetried, Message: message}}
+	case !o.Managed.Group.InAWS():
+		return nil
 	case status.RollKey != p.Memory.RollKey:
 		return []Event{{Reason: eventRollStarted, Message: fmt.Sprintf("rolling from roll key %s to %s: %s", status.RollKey, p.Memory.RollKey, message)}}
 	case last.Reason == string(p.Reason):
 		return nil
-	case p.Phase == rollout.PhaseLost || p.Phase == rollout.PhaseStalled || p.Reason == rollout.ReasonTemplateFailing:
+	case needsLook(p):
 		return []Event{{Warning: true, Reason: string(p.Reason), Message: message}}
 	case last.Status == condition.True && ends[p.Reason] != "":
 		return []Event{{Reason: ends[p.Reason], Message: message}}
 	}
 	return nil
+}
+
+// isAnotherAttempt says that a roll is attempted anew, which is told of each attempt, whatever came before it.
+func isAnotherAttempt(last *v1alpha1.RolloutStatus, p planned, message string) bool {
+	return p.Reason == rollout.ReasonRetrying && last.RollKey == p.Memory.RollKey && last.Message != message
+}
+
+// needsLook says that a person should look at a roll.
+func needsLook(p planned) bool {
+	return p.Phase == rollout.PhaseLost || p.Phase == rollout.PhaseStalled || p.Reason == rollout.ReasonTemplateFailing
 }
 
 // ends of a roll as far as it can be seen.

@@ -12,7 +12,7 @@ import (
 
 // rolled is a pool whose group is on the newer template and whose members are not.
 // readAt is when AWS was read.
-var readAt = time.Date(2026, 11, 29, 18, 0, 0, 10, time.UTC) //nolint:gochecknoglobals // A constant.
+var readAt = time.Date(2026, 11, 29, 18, 0, 0, 10, time.UTC)
 
 func rolled(changes ...change) *pool.Observation {
 	o := readPool(newerTemplateExists)

@@ -13,7 +13,7 @@ type Clock struct {
 // Now is the time.
 func (c *Clock) Now() time.Time {
 	if c.Real {
-		return time.Now().UTC()
+		return time.Now().UTC() //nolint:forbidigo // It is not the function that takes it.
 	}
 	return time.Date(2026, 1, 1, 0, 0, c.seconds, 0, time.UTC)
 }
