@@ -69,7 +69,8 @@ func groupOf(s *structpb.Struct) pool.ObservedGroup {
 		DesiredCapacity: count(s, "status", "atProvider", "desiredCapacity"),
 	}
 	g.AvailableSince = availableSince(s)
-	// Upjet's own condition. The group's observed template is not refreshed either while an operation is under way.
+	// Upjet's own condition, which provider-aws v2.5.0 never sets. There the group's observed template says as much: it is not
+	// refreshed while an operation is under way.
 	g.Busy = conditionsOf(s)["AsyncOperation"].Reason == "Ongoing"
 	// The provider's id of a group is its name. A group whose annotations were lost, as in a restore, is named after its
 	// managed resource by a provider that sees it before we do: that is no name of ours, and not the group's.
