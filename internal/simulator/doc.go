@@ -1,8 +1,8 @@
 // Package simulator plays everything around the function, so that tests can hold the function's rules against whole
 // histories: Crossplane, provider-aws and AWS. Only tests import it.
 //
-// It is deterministic: it has no clock, no goroutine and no randomness of its own. Time passes when a test says so, one
-// step of one party at a time, and every id comes from a counter. What is random is drawn by the test and handed in.
+// It is deterministic, but for a Clock that is set to real time: it has no goroutine and no randomness of its own. Time passes
+// when a test says so, one step of one party at a time, and every id comes from a counter. What is random is drawn by the test and handed in.
 //
 // Three layers, each of which can be used without the one above it:
 //
