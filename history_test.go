@@ -31,7 +31,7 @@ type history struct {
 	// zones that the pool recorded when its group was first seen in AWS, and whether every record of them was lost since.
 	recorded                       []string
 	statusLost, annotationsDropped bool
-	// readFailed says that a reading of the refresh failed at some time.
+	// readFailed says that a reading failed at some time, or could not be used.
 	readFailed bool
 	// unnamed says that the group was deleted by hand while its managed resource had no name of ours: see isUnnamed.
 	unnamed bool
@@ -315,9 +315,9 @@ func (h *history) restoreInputs() {
 // fault of AWS's API, or of what the function reads of it.
 func (h *history) fault() {
 	if h.setting.reads && rapid.Bool().Draw(h.rt, "reading") {
+		h.readFailed = true
 		switch pick(h, "reading", "fails", "cut", "lost") {
 		case "fails":
-			h.readFailed = true
 			h.Reader.Fail(pick(h, "part", simulator.PartGroup, simulator.PartInstances, simulator.PartImage, simulator.PartRefresh),
 				pick(h, "why", pool.ReadThrottled, pool.ReadAccessDenied, pool.ReadPartial))
 		case "cut":

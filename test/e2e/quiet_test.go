@@ -29,8 +29,8 @@ const (
 	quietEnv = "MACHINEPOOL_E2E_QUIET"
 	manyEnv  = "MACHINEPOOL_E2E_POOLS"
 
-	// manyWindow is half a time to live of those pools.
-	manyWindow   = 30 * time.Second
+	// manyWindow is a third of those pools' time to live.
+	manyWindow   = 20 * time.Second
 	manyPatience = 5 * time.Minute
 	// inFlight is how many pools are being made at a time.
 	inFlight = 16
