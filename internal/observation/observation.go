@@ -31,13 +31,14 @@ func From(req *fnv1.RunFunctionRequest) (*pool.Observation, error) {
 	in.Default()
 
 	xr := req.GetObserved().GetComposite().GetResource()
-	composite, err := decodeComposite(xr)
+	spec := plain(at(xr, "spec"))
+	composite, err := decodeComposite(xr, spec)
 	if err != nil {
 		return nil, err
 	}
 	return &pool.Observation{
 		Composite:   composite,
-		Undecodable: undecodable(xr, composite),
+		Undecodable: undecodable(xr, spec, composite),
 		Conditions:  conditionsOf(xr),
 		Input:       in,
 		Exports:     exportsOf(composite, req.GetRequiredResources()),
@@ -82,11 +83,11 @@ func decodeInput(s *structpb.Struct) (*v1beta1.Input, error) {
 	return in, errors.Join(unknown...)
 }
 
-func decodeComposite(xr *structpb.Struct) (*v1alpha1.MachinePool, error) {
+func decodeComposite(xr *structpb.Struct, spec any) (*v1alpha1.MachinePool, error) {
 	composite := &v1alpha1.MachinePool{}
 	composite.SetName(text(xr, "metadata", "name"))
 	composite.SetNamespace(text(xr, "metadata", "namespace"))
-	if err := decode(at(xr, "spec"), &composite.Spec); err != nil {
+	if err := decodePlain(spec, &composite.Spec); err != nil {
 		return nil, fmt.Errorf("cannot decode the composite: %w", inField("spec", err))
 	}
 	// The status is our own, but anyone may have edited it: what cannot be read is as good as lost.
@@ -100,9 +101,8 @@ func decodeComposite(xr *structpb.Struct) (*v1alpha1.MachinePool, error) {
 }
 
 // undecodable is what the API server would refuse of the composite and the decoded one no longer shows.
-func undecodable(xr *structpb.Struct, composite *v1alpha1.MachinePool) field.ErrorList {
-	sent := map[string]any{"spec": at(xr, "spec").GetStructValue().AsMap()}
-	return append(validation.Object(sent), validation.Namespaces(composite, namespaceOf(xr))...)
+func undecodable(xr *structpb.Struct, spec any, composite *v1alpha1.MachinePool) field.ErrorList {
+	return append(validation.Object(map[string]any{"spec": spec}), validation.Namespaces(composite, namespaceOf(xr))...)
 }
 
 // decode a value into a typed one. A nil value decodes into nothing.
@@ -110,7 +110,19 @@ func decode(v *structpb.Value, into any) error {
 	if v == nil {
 		return nil
 	}
-	b, err := json.Marshal(v.AsInterface())
+	return decodePlain(v.AsInterface(), into)
+}
+
+// plain value of a spec, made once as it costs; without one it is empty.
+func plain(spec *structpb.Value) any {
+	if v := spec.AsInterface(); v != nil {
+		return v
+	}
+	return map[string]any{}
+}
+
+func decodePlain(v, into any) error {
+	b, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
