@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
+	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/controlplane"
 	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/kube"
 )
 
@@ -89,7 +90,7 @@ func TestInstall(t *testing.T) { //nolint:tparallel // They look at one pool.
 // kubectl runs the real one.
 func (n *tenant) kubectl(args ...string) string {
 	n.Helper()
-	program := filepath.Join(cache(n.root), "bin", "kubectl")
+	program := filepath.Join(controlplane.Cache(n.root), "bin", "kubectl")
 	out, err := exec.CommandContext(n.ctx, program, append([]string{"--kubeconfig=" + n.kubernetes.Kubeconfig, "--namespace=" + n.namespace, "--cache-dir=" + n.dir + "/kubectl"}, args...)...).CombinedOutput()
 	if err != nil {
 		n.Fatalf("kubectl %v: %v\n%s", args, err, out)

@@ -4,8 +4,6 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -152,7 +150,7 @@ func newSuite() (*suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs := filepath.Join(cache(root), "e2e")
+	runs := filepath.Join(controlplane.Cache(root), "e2e")
 	if err := os.MkdirAll(runs, 0o700); err != nil {
 		return nil, err
 	}
@@ -164,16 +162,8 @@ func newSuite() (*suite, error) {
 	return &suite{dir: dir, root: root, keeper: process.NewKeeper(logs), stop: func() {}}, os.Mkdir(logs, 0o700)
 }
 
-// cache is where the Makefile puts what it builds.
-func cache(root string) string {
-	if dir := os.Getenv("MACHINEPOOL_CACHE"); dir != "" {
-		return dir
-	}
-	return filepath.Join(root, ".cache")
-}
-
 func (s *suite) bringUp(ctx context.Context) error {
-	bin := filepath.Join(cache(s.root), "bin")
+	bin := filepath.Join(controlplane.Cache(s.root), "bin")
 	etcd, err := exec.LookPath("etcd")
 	if err != nil {
 		return fmt.Errorf("%w: install it, on Debian and Ubuntu with: apt-get install etcd-server", err)
@@ -220,7 +210,7 @@ func (s *suite) startPlayers(ctx context.Context) error { //nolint:contextcheck 
 	}
 	s.closers = append(s.closers, s.aws.Stop)
 
-	module, err := moduleDir(ctx, filepath.Join(s.root, "tools", "crossplane-core"), "github.com/crossplane/crossplane/v2")
+	module, err := controlplane.ModuleDir(ctx, filepath.Join(s.root, "tools", "crossplane-core"), "github.com/crossplane/crossplane/v2")
 	if err != nil {
 		return err
 	}
@@ -251,39 +241,18 @@ func (s *suite) close(well bool) {
 
 func sayf(format string, args ...any) { fmt.Fprintf(os.Stderr, "e2e: "+format+"\n", args...) }
 
-// moduleDir is where Go keeps a module that another requires.
-func moduleDir(ctx context.Context, of, module string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
-	cmd.Dir = of
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("cannot find %s: %w", module, err)
-	}
-	m := struct {
-		Dir   string `json:"dir"`
-		Error string `json:"error"`
-	}{}
-	if err := json.Unmarshal(out, &m); err != nil {
-		return "", err
-	}
-	if m.Dir == "" {
-		return "", errors.New(m.Error)
-	}
-	return m.Dir, nil
-}
-
 // arch of the function's package.
 const arch = runtime.GOARCH
 
 func (s *suite) push(ctx context.Context) error {
-	packages := filepath.Join(cache(s.root), "package")
+	packages := filepath.Join(controlplane.Cache(s.root), "package")
 	if err := s.registry.Push(ctx, filepath.Join(packages, "function-aws-machinepool-linux-"+arch+".xpkg"), functionPackage, packageTag); err != nil {
 		return err
 	}
 	if err := s.registry.Push(ctx, filepath.Join(packages, "configuration-aws-machinepool.xpkg"), configPackage, packageTag); err != nil {
 		return err
 	}
-	module, err := moduleDir(ctx, s.root, "github.com/upbound/provider-aws/v2")
+	module, err := controlplane.ModuleDir(ctx, s.root, "github.com/upbound/provider-aws/v2")
 	if err != nil {
 		return err
 	}

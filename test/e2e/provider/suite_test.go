@@ -117,7 +117,7 @@ func newSuite() (*suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs := filepath.Join(cache(root), "e2e")
+	runs := filepath.Join(controlplane.Cache(root), "e2e")
 	if err := os.MkdirAll(runs, 0o700); err != nil {
 		return nil, err
 	}
@@ -131,15 +131,9 @@ func newSuite() (*suite, error) {
 	}, os.Mkdir(logs, 0o700)
 }
 
-// cache is where the Makefile puts what it builds.
-func cache(root string) string {
-	if dir := os.Getenv("MACHINEPOOL_CACHE"); dir != "" {
-		return dir
-	}
-	return filepath.Join(root, ".cache")
+func (s *suite) bin(name string) string {
+	return filepath.Join(controlplane.Cache(s.root), "bin", name)
 }
-
-func (s *suite) bin(name string) string { return filepath.Join(cache(s.root), "bin", name) }
 
 func (s *suite) bringUp(ctx context.Context) error {
 	etcd, err := exec.LookPath("etcd")
@@ -203,7 +197,7 @@ func (s *suite) startCrossplane(ctx context.Context) error {
 		return err
 	}
 	s.closers = append(s.closers, s.registry.Stop)
-	module, err := moduleDir(ctx, filepath.Join(s.root, "tools", "crossplane-core"), "github.com/crossplane/crossplane/v2")
+	module, err := controlplane.ModuleDir(ctx, filepath.Join(s.root, "tools", "crossplane-core"), "github.com/crossplane/crossplane/v2")
 	if err != nil {
 		return err
 	}
@@ -217,14 +211,14 @@ func (s *suite) startCrossplane(ctx context.Context) error {
 
 // install the packages: ours as they ship, and stand-ins for the providers', which hold their kinds.
 func (s *suite) install(ctx context.Context) error {
-	packages := filepath.Join(cache(s.root), "package")
+	packages := filepath.Join(controlplane.Cache(s.root), "package")
 	if err := s.registry.Push(ctx, filepath.Join(packages, "function-aws-machinepool-linux-"+runtime.GOARCH+".xpkg"), functionPackage, packageTag); err != nil {
 		return err
 	}
 	if err := s.registry.Push(ctx, filepath.Join(packages, "configuration-aws-machinepool.xpkg"), configPackage, packageTag); err != nil {
 		return err
 	}
-	module, err := moduleDir(ctx, s.root, providerModule)
+	module, err := controlplane.ModuleDir(ctx, s.root, providerModule)
 	if err != nil {
 		return err
 	}
@@ -302,18 +296,3 @@ func (s *suite) close() {
 }
 
 func sayf(format string, args ...any) { fmt.Printf(strings.TrimSuffix(format, "\n")+"\n", args...) }
-
-// moduleDir is where Go keeps a module that another requires.
-func moduleDir(ctx context.Context, of, module string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module)
-	cmd.Dir = of
-	out, err := cmd.Output()
-	dir := strings.TrimSpace(string(out))
-	if err == nil && dir == "" {
-		err = errors.New("it is not downloaded")
-	}
-	if err != nil {
-		return "", fmt.Errorf("cannot find %s: %w", module, err)
-	}
-	return dir, nil
-}
