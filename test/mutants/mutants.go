@@ -46,7 +46,7 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 	},
 	{
 		name: "goes back to the old template while the provider may be leaving it", property: convergence,
-		file: inMachine,
+		file: "internal/rollout/attempt.go",
 		from: "g == nil || id == \"\" || g.Sent == \"\"",
 		to:   "g == nil || id != \"\" || g.Sent == \"\"",
 	},

@@ -1,0 +1,47 @@
+package rollout
+
+import "github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
+
+// currentAttempt is the latest that exists, else one whose name no template that was let go can still bear.
+func currentAttempt(in Inputs) naming.Attempt {
+	latest, exists := -1, false
+	for _, t := range in.Templates {
+		if a, ok := naming.AttemptOfTemplate(t.Resource); ok && a.RollKey == in.RollKey {
+			latest, exists = max(latest, a.Number), true
+		}
+	}
+	if exists {
+		return naming.Attempt{RollKey: in.RollKey, Number: latest}
+	}
+	for _, r := range in.Memory.Retired {
+		if a := naming.ParseAttempt(r); a.RollKey == in.RollKey {
+			latest = max(latest, a.Number)
+		}
+	}
+	if latest < 0 {
+		return naming.Attempt{RollKey: in.RollKey}
+	}
+	return nextGeneration(naming.Attempt{RollKey: in.RollKey, Number: latest})
+}
+
+// freshAttempt gives a key whose template is being deleted another attempt. That is so when a key comes back whose template
+// was let go, and the status that knew was lost; or when someone deletes a managed resource by hand. It also gives one to a
+// key that the roll goes back to another attempt when the group was told to use another template
+// and is not seen to. The provider shows the old template until its operation is over, so to be seen on that one would
+// prove nothing: it may be on the other one by then. An id that the group never had proves that it is.
+func freshAttempt(in Inputs, current naming.Attempt) naming.Attempt {
+	t := templateOf(in, current)
+	if t.Terminating {
+		return nextGeneration(current)
+	}
+	id := t.ID
+	if g := in.Group; g == nil || id == "" || g.Sent == "" || g.Sent == id || g.Observed != id {
+		return current
+	}
+	return nextGeneration(current)
+}
+
+// nextGeneration is the attempt at which a roll key starts over.
+func nextGeneration(a naming.Attempt) naming.Attempt {
+	return naming.Attempt{RollKey: a.RollKey, Number: (a.Number/generation + 1) * generation}
+}
