@@ -808,7 +808,7 @@ func TestInterpreters(t *testing.T) {
 			m := newMachine(t).withoutCLI()
 			m.write("/usr/local/bin/python3", without, 0o755)
 			if !m.exists("/usr/bin/python3.11") {
-				t.Skip("another version of Python")
+				t.Skip("it hides and shows the system's Python 3.11, which this Debian does not have")
 			}
 			tc.prepare(m)
 			r := m.hook(demo())
