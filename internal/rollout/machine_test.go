@@ -114,6 +114,16 @@ func TestOf(t *testing.T) {
 			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: moving},
 			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-new", keep: []string{oldName}},
 		},
+		"BackAlready": {
+			reason: "A group that is back moves no more for another generation, which a run minted that had an old view of it.",
+			args:   Inputs{Templates: []Template{oldTemplate, newTemplate, {Resource: newName + "-10", ID: "lt-10"}}, Group: &Group{Sent: "lt-new", Observed: "lt-old"}},
+			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-new", keep: []string{oldName, newName + "-10"}},
+		},
+		"BackAndDeleted": {
+			reason: "A template that is being deleted keeps no group.",
+			args:   Inputs{Templates: []Template{{Resource: newName, ID: "lt-new", Terminating: true}, {Resource: newName + "-10", ID: "lt-10"}}, Group: onNew},
+			want:   want{phase: PhaseSwitchPending, current: newName + "-10", group: "lt-10", keep: []string{newName}},
+		},
 		"ObservedBeforeSent": {
 			reason: "A group that is seen on the new template though it was told to use the old one is about to leave it: only an id that it never had can prove that it is back.",
 			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: &Group{Sent: "lt-old", Observed: "lt-new"}},
