@@ -3,15 +3,15 @@ package simulator
 // apply is server-side apply by one manager: fields that it applied before and sends no longer vanish, fields of others
 // stay, and lists are replaced whole. It changes the object in place.
 func apply(object, last, next Object) {
-	for _, k := range sortedKeys(last) {
+	for k, before := range last {
 		if _, sent := next[k]; !sent {
-			retract(object, k, last[k])
+			retract(object, k, before)
 		}
 	}
-	for _, k := range sortedKeys(next) {
-		sent, isMap := next[k].(Object)
+	for k, v := range next {
+		sent, isMap := v.(Object)
 		if !isMap {
-			object[k] = cloneAny(next[k])
+			object[k] = cloneAny(v)
 			continue
 		}
 		child, ok := object[k].(Object)
@@ -32,8 +32,8 @@ func retract(object Object, name string, last any) {
 		delete(object, name)
 		return
 	}
-	for _, k := range sortedKeys(before) {
-		retract(child, k, before[k])
+	for k, v := range before {
+		retract(child, k, v)
 	}
 	if len(child) == 0 {
 		delete(object, name)

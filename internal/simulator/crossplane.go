@@ -32,6 +32,8 @@ type Crossplane struct {
 	before   snapshot
 	// requirements that the last call had, and Crossplane's first call of the next one need not find out again.
 	requirements *fnv1.Requirements
+	clones       memo[Object]
+	resources    memo[*fnv1.Resource]
 }
 
 // A snapshot is what a cache that lags behind still shows.
@@ -73,7 +75,7 @@ type Reconcile struct {
 func NewCrossplane(f Function, clock *Clock, xr, input Object) *Crossplane {
 	c := &Crossplane{
 		XR: xr, Input: input, Objects: map[string]Object{}, MRs: map[string]Object{},
-		function: f, clock: clock, applied: map[string]Object{},
+		function: f, clock: clock, applied: map[string]Object{}, clones: memo[Object]{}, resources: memo[*fnv1.Resource]{},
 	}
 	SetField(c.XR, "6f1c5bd5-0d5f-4a52-8d19-2d8f0b3e4c11", fieldMetadata, "uid")
 	c.Mark()
@@ -87,7 +89,7 @@ func (c *Crossplane) Mark() {
 	}
 	c.before = snapshot{xr: Clone(c.XR), mrs: make(map[string]Object, len(c.MRs))}
 	for name, mr := range c.MRs {
-		c.before.mrs[name] = Clone(mr)
+		c.before.mrs[name] = c.clones.of(name, mr, Clone)
 	}
 }
 
@@ -108,10 +110,7 @@ func (c *Crossplane) Sees(o ReconcileOptions, resource string) bool {
 func (c *Crossplane) Reconcile(ctx context.Context, o ReconcileOptions) Reconcile {
 	c.clock.step()
 	v := c.view(o)
-	req, err := c.request(v)
-	if err != nil {
-		return Reconcile{Err: err}
-	}
+	req := c.request(v)
 	rsp, err := c.call(ctx, req)
 	if err != nil {
 		return Reconcile{Request: req, Err: err}
@@ -170,7 +169,7 @@ func (c *Crossplane) collectGarbage(v view, desired map[string]Object, stale boo
 		if !exists {
 			continue
 		}
-		if stale && fingerprint(mr) != fingerprint(v.mrs[name]) {
+		if stale && Hash(mr) != Hash(v.mrs[name]) {
 			return deleted, errors.New("cannot garbage collect " + name + ": the object has been modified")
 		}
 		deleted = append(deleted, name)
@@ -217,7 +216,7 @@ func (c *Crossplane) applyAll(desired map[string]Object, o ReconcileOptions) err
 
 // apply one resource by server-side apply (notes). Its name follows from the composite and the composed resource name,
 // so that one which still terminates is applied to all the same, and terminates nonetheless (core, ChildName).
-func (c *Crossplane) apply(resource string, desired Object) {
+func (c *Crossplane) apply(resource string, next Object) {
 	name := c.nameOf(resource)
 	mr, exists := c.MRs[name]
 	if !exists {
@@ -226,7 +225,6 @@ func (c *Crossplane) apply(resource string, desired Object) {
 		SetField(mr, c.clock.text()+"-"+resource, fieldMetadata, "uid")
 		SetField(mr, c.clock.text(), fieldMetadata, "creationTimestamp")
 	}
-	next := Clone(desired)
 	SetField(next, name, fieldMetadata, "name")
 	if ns := Text(c.XR, fieldMetadata, "namespace"); ns != "" {
 		SetField(next, ns, fieldMetadata, "namespace")

@@ -64,7 +64,7 @@ func launchTemplates() external {
 				"name": t.Name, "latestVersion": int64(len(t.Versions)), "defaultVersion": int64(len(t.Versions)),
 			})
 			last := t.Versions[len(t.Versions)-1]
-			same := fingerprint(last) == fingerprint(data(mr)) && fingerprint(t.Tags) == fingerprint(forProvider(mr)["tags"])
+			same := Hash(last) == Hash(data(mr)) && Hash(t.Tags) == Hash(forProvider(mr)["tags"])
 			return atProvider, same
 		},
 		create: func(a *AWS, _ string, mr Object) func() (string, error) {
@@ -93,7 +93,7 @@ func (a *AWS) updateTemplate(id string, content Object, tags any) error {
 		return noTemplate(id)
 	}
 	t.Tags = tags
-	if fingerprint(t.Versions[len(t.Versions)-1]) != fingerprint(content) {
+	if Hash(t.Versions[len(t.Versions)-1]) != Hash(content) {
 		return a.createTemplateVersion(id, content)
 	}
 	if err := a.enter(SetDefaultVersion); err != nil {
@@ -211,7 +211,7 @@ func (a *AWS) groupSpecOf(mr Object) groupSpec {
 func (g *Group) matches(s groupSpec) bool {
 	return g.Min == s.min && g.Max == s.max && (s.desired == nil || *s.desired == g.Desired) &&
 		g.TemplateID == s.templateID && g.Version == s.version &&
-		slices.Equal(g.Subnets, s.subnets) && fingerprint(g.Settings) == fingerprint(s.settings)
+		slices.Equal(g.Subnets, s.subnets) && Hash(g.Settings) == Hash(s.settings)
 }
 
 func (g *Group) atProvider(a *AWS) Object {
@@ -274,7 +274,7 @@ func groupParts(put, remove Call) external {
 			if g == nil || g.parts(put)[id] == nil {
 				return nil, false
 			}
-			return Object{"id": id, "autoscalingGroupName": g.Name}, fingerprint(g.parts(put)[id]) == fingerprint(forProvider(mr))
+			return Object{"id": id, "autoscalingGroupName": g.Name}, Hash(g.parts(put)[id]) == Hash(forProvider(mr))
 		},
 		create: func(a *AWS, name string, mr Object) func() (string, error) {
 			mr = Clone(mr)

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"encoding/json"
 	"hash/maphash"
 	"maps"
 	"slices"
@@ -110,20 +109,15 @@ func cloneAny(v any) any {
 	return v
 }
 
-// fingerprint is equal for equal JSON values, whatever type their numbers have.
-func fingerprint(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err.Error()
-	}
-	return string(b)
-}
-
 var hashSeed = maphash.MakeSeed() //nolint:gochecknoglobals // One per process.
 
-// Hash of a JSON value, equal for equal values. It tells cheaply whether anything changed.
+// Hash of a JSON value, equal for equal values, whatever type their numbers have. It tells cheaply whether anything changed.
 func Hash(v any) uint64 {
 	switch v := v.(type) {
+	case int:
+		return Hash(float64(v))
+	case int64:
+		return Hash(float64(v))
 	case Object:
 		sum := uint64(len(v))
 		for k, e := range v {
@@ -141,6 +135,24 @@ func Hash(v any) uint64 {
 }
 
 func mix(a, b uint64) uint64 { return maphash.Comparable(hashSeed, [2]uint64{a, b}) }
+
+// A memo is what was made of objects, kept while they stay as they are.
+type memo[T any] map[string]memoized[T]
+
+type memoized[T any] struct {
+	hash uint64
+	made T
+}
+
+// of an object by its name, made anew when the object is another than the last time.
+func (m memo[T]) of(name string, o Object, anew func(Object) T) T {
+	hash := Hash(o)
+	if e, ok := m[name]; ok && e.hash == hash {
+		return e.made
+	}
+	m[name] = memoized[T]{hash: hash, made: anew(o)}
+	return m[name].made
+}
 
 // without returns an object less some of its fields.
 func without(o any, fields ...string) Object {

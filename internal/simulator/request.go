@@ -24,9 +24,7 @@ func (c *Crossplane) call(ctx context.Context, req *fnv1.RunFunctionRequest) (*f
 	var requirements *fnv1.Requirements
 	if c.Quick && c.requirements != nil {
 		requirements = c.requirements
-		if err := c.fetchAll(req, requirements); err != nil {
-			return nil, err
-		}
+		c.fetchAll(req, requirements)
 	}
 	for range maxIterations + 1 {
 		// Anew in each iteration: in one process the SDK's response shares its desired state with the request.
@@ -40,38 +38,26 @@ func (c *Crossplane) call(ctx context.Context, req *fnv1.RunFunctionRequest) (*f
 		}
 		requirements = rsp.GetRequirements()
 		c.requirements = requirements
-		if err := c.fetchAll(req, requirements); err != nil {
-			return nil, err
-		}
+		c.fetchAll(req, requirements)
 	}
 	return nil, errors.New("requirements did not stabilize")
 }
 
-func (c *Crossplane) fetchAll(req *fnv1.RunFunctionRequest, requirements *fnv1.Requirements) error {
+func (c *Crossplane) fetchAll(req *fnv1.RunFunctionRequest, requirements *fnv1.Requirements) {
 	req.RequiredResources = map[string]*fnv1.Resources{}
 	for name, selector := range requirements.GetResources() {
-		r, err := c.fetch(selector)
-		if err != nil {
-			return err
-		}
-		req.RequiredResources[name] = r
+		req.RequiredResources[name] = c.fetch(selector)
 	}
-	return nil
 }
 
 // fetch a required resource. One that does not exist is there without items (notes, Crossplane core).
-func (c *Crossplane) fetch(s *fnv1.ResourceSelector) (*fnv1.Resources, error) {
-	out := &fnv1.Resources{}
-	object, ok := c.Objects[ObjectKey(s.GetKind(), s.GetNamespace(), s.GetMatchName())]
+func (c *Crossplane) fetch(s *fnv1.ResourceSelector) *fnv1.Resources {
+	key := ObjectKey(s.GetKind(), s.GetNamespace(), s.GetMatchName())
+	object, ok := c.Objects[key]
 	if !ok {
-		return out, nil
+		return &fnv1.Resources{}
 	}
-	r, err := structpb.NewStruct(object)
-	if err != nil {
-		return nil, err
-	}
-	out.Items = []*fnv1.Resource{{Resource: r}}
-	return out, nil
+	return &fnv1.Resources{Items: []*fnv1.Resource{c.resource(key, object)}}
 }
 
 // ObjectKey of an object that the function may require.
@@ -80,29 +66,28 @@ func ObjectKey(kind, namespace, name string) string {
 }
 
 // request for a view of the control plane.
-func (c *Crossplane) request(v view) (*fnv1.RunFunctionRequest, error) {
-	input, err := structpb.NewStruct(c.Input)
-	if err != nil {
-		return nil, err
-	}
-	xr, err := structpb.NewStruct(v.xr)
-	if err != nil {
-		return nil, err
-	}
+func (c *Crossplane) request(v view) *fnv1.RunFunctionRequest {
 	req := &fnv1.RunFunctionRequest{
 		Meta:     &fnv1.RequestMeta{},
-		Input:    input,
-		Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: xr}, Resources: map[string]*fnv1.Resource{}},
+		Input:    c.resource("input", c.Input).GetResource(),
+		Observed: &fnv1.State{Composite: c.resource("composite", v.xr), Resources: map[string]*fnv1.Resource{}},
 		Desired:  &fnv1.State{},
 	}
 	for name, mr := range v.mrs {
-		r, err := structpb.NewStruct(mr)
-		if err != nil {
-			return nil, err
-		}
-		req.Observed.Resources[name] = &fnv1.Resource{Resource: r}
+		req.Observed.Resources[name] = c.resource("composed/"+name, mr)
 	}
-	return req, nil
+	return req
+}
+
+// resource of a request. Requests share those that stay as they are: a function has no business changing them.
+func (c *Crossplane) resource(name string, o Object) *fnv1.Resource {
+	return c.resources.of(name, o, func(o Object) *fnv1.Resource {
+		s, err := structpb.NewStruct(o)
+		if err != nil {
+			panic(err) // A test has put something into the world that is no JSON.
+		}
+		return &fnv1.Resource{Resource: s}
+	})
 }
 
 // IsFatal says that a response stops the pipeline.
