@@ -31,10 +31,14 @@ type history struct {
 	// zones that the pool recorded when its group was first seen in AWS, and whether every record of them was lost since.
 	recorded                       []string
 	statusLost, annotationsDropped bool
+	// sawOld says that a run had an old view at some time.
+	sawOld bool
 	// readFailed says that a reading failed at some time, or could not be used.
 	readFailed bool
 	// unnamed says that the group was deleted by hand while its managed resource had no name of ours: see isUnnamed.
 	unnamed bool
+	// before the last roll.
+	before struct{ version, trigger any }
 	// templatesRemoved counts launch templates that were deleted out of band.
 	templatesRemoved int
 }
@@ -45,6 +49,7 @@ func newHistory(rt *rapid.T, s setting) *history {
 	h.Reader.Lag = rapid.IntRange(0, 4).Draw(rt, "lag")
 	h.Quick = true
 	h.key = h.rollKey()
+	h.remember()
 	if rapid.Bool().Draw(rt, "established") {
 		h.roundsUntil(func() bool { return len(h.members()) > 0 })
 	}
@@ -95,7 +100,7 @@ func (h *history) actions() map[string]func(*rapid.T) {
 		"poll 1": h.anyPoll, "poll 2": h.anyPoll, "poll 3": h.anyPoll,
 		"tick AWS": h.AWS.Tick,
 		// The user.
-		"roll 1": h.roll, "roll 2": h.roll, "roll until it refreshes": h.rollUntilItRefreshes,
+		"roll 1": h.roll, "roll 2": h.roll, "roll until it refreshes": h.rollUntilItRefreshes, "roll back": h.rollBack,
 		"edit 1": h.edit, "edit 2": h.edit, "edit 3": h.edit,
 		"capacity":       h.capacity,
 		"zones":          h.editZones,
@@ -131,7 +136,7 @@ func (h *history) anyRound() {
 func (h *history) anyReconcile() {
 	seed := rapid.Int64Range(0, 1<<20).Draw(h.rt, "order")
 	o := simulator.ReconcileOptions{Order: rand.New(rand.NewSource(seed)).Perm}
-	switch rapid.IntRange(0, 9).Draw(h.rt, "view") {
+	switch rapid.IntRange(0, 12).Draw(h.rt, "view") {
 	case 0:
 		o.StaleXR = true
 	case 1:
@@ -140,6 +145,12 @@ func (h *history) anyReconcile() {
 		o.StaleXR, o.StaleMRs = true, true
 	case 3:
 		o.FailApplyAt = rapid.IntRange(1, 4).Draw(h.rt, "fail apply")
+	case 4:
+		o.Stuck, o.StaleXR = true, true
+	case 5:
+		o.Stuck, o.StaleMRs = true, true
+	case 6:
+		o.Stuck, o.StaleXR, o.StaleMRs = true, true, true
 	}
 	if h.isUnnamed() {
 		o.StaleXR, o.StaleMRs = false, false
@@ -155,6 +166,7 @@ func (h *history) anyReconcile() {
 // reconcile and hold what must hold after every single run.
 func (h *history) reconcile(o simulator.ReconcileOptions) {
 	needed, before := h.needed(), h.listed()
+	h.sawOld = h.sawOld || o.StaleXR || o.StaleMRs
 	r := h.Reconcile(context.Background(), o)
 	h.last = r
 	if r.Response == nil {
@@ -192,11 +204,25 @@ func (h *history) anyPoll() {
 
 // roll by another trigger or version, which may be one that was there before.
 func (h *history) roll() {
+	h.remember()
 	if rapid.Bool().Draw(h.rt, "by trigger") {
 		h.set(pick(h, "trigger", "", "b", "c"), "rollout", "trigger")
 	} else {
 		h.set(pick(h, "version", "v1.34.1", "v1.34.2", "v1.34.2+rke2r1", "v1.35.0"), "kubernetesVersion")
 	}
+	h.countKey()
+}
+
+func (h *history) remember() {
+	h.before.version, h.before.trigger = simulator.Field(h.XR, "spec", "kubernetesVersion"), simulator.Field(h.XR, "spec", "rollout", "trigger")
+}
+
+// rollBack to what was there before the last roll, before it is noticed or while it is under way.
+func (h *history) rollBack() {
+	before := h.before
+	h.remember()
+	h.set(before.version, "kubernetesVersion")
+	h.set(before.trigger, "rollout", "trigger")
 	h.countKey()
 }
 
@@ -384,7 +410,7 @@ func (h *history) loseMemory() {
 	unseen := mr != nil && simulator.Text(mr, "status", "atProvider", "arn") == ""
 	if rapid.Bool().Draw(h.rt, "status") {
 		if !unseen || h.isNamed(mr) {
-			h.Mark()
+			h.CatchUp()
 			h.LoseStatus()
 			h.statusLost = true
 		}
@@ -398,7 +424,7 @@ func (h *history) loseMemory() {
 		// old one, and sends its name once more right before the provider restarts, has two.
 		return
 	}
-	h.Mark()
+	h.CatchUp()
 	h.DropAnnotations()
 	h.annotationsDropped = true
 	h.Provider.Heal()
@@ -422,7 +448,7 @@ func (h *history) isUnnamed() bool {
 		simulator.Text(mr, "metadata", "annotations", "crossplane.io/external-name") == g.Name {
 		h.unnamed = false
 		// What is seen late is this.
-		h.Mark()
+		h.CatchUp()
 	}
 	return h.unnamed
 }

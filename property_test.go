@@ -274,8 +274,10 @@ func (h *history) outdated(g *simulator.Group) int {
 // what is left is protected.
 func (h *history) stallsForAReason(g *simulator.Group) {
 	outdated, reason := h.outdated(g), h.condition("RollingOut").Reason
-	current := attemptOf(h.AWS.Templates[g.TemplateID].Name)
-	status := ""
+	current, status := naming.Attempt{}, ""
+	if t := h.AWS.Templates[g.TemplateID]; t != nil {
+		current = attemptOf(t.Name)
+	}
 	if n := len(g.Refreshes); n > 0 {
 		status = g.Refreshes[n-1].Status
 	}
@@ -347,6 +349,10 @@ func (h *history) rests() {
 		if quiet == 3 {
 			return
 		}
+	}
+	if told := simulator.Text(h.MR(resourceGroup), "spec", "forProvider", "launchTemplate", "id"); h.phase() == "Stalled" && h.AWS.Templates[told] == nil {
+		// The provider tries for good to move the group to a template that someone deleted. The trigger ends that as well.
+		return
 	}
 	h.failsf(poolConverges, "it does not come to rest")
 }
@@ -458,7 +464,7 @@ func (h *history) startsOneRefreshPerRoll() {
 		switch {
 		case a.Number%10 > 3:
 			h.failsf(oneRefreshPerRoll, "move %d is retry number %d", i, a.Number%10)
-		case a.Number%10 > 0 && h.isRetry(i, a):
+		case a.Number%10 > 0 && h.isRetry(i, a), h.isTwice(i, a):
 		case again && previous == a:
 			recreated++
 		default:
@@ -482,6 +488,12 @@ func (h *history) isRetry(i int, a naming.Attempt) bool {
 	}
 	m := h.AWS.Moves[i-1]
 	return m.Lost || m.Refresh.Status == simulator.RefreshSuccessful
+}
+
+// isTwice says that a group that went back to a roll key's template moved on to another generation of the same key. One run
+// with an old view made that one, and another one, which did not see it, sent the group back without.
+func (h *history) isTwice(i int, a naming.Attempt) bool {
+	return h.sawOld && i > 0 && a.Number > 0 && a.Number%10 == 0 && attemptOf(h.AWS.Moves[i-1].Name).RollKey == a.RollKey
 }
 
 func (h *history) moves() string {

@@ -34,12 +34,12 @@ func plan(o *pool.Observation, in inputs) planned {
 		GroupLost: o.Managed.Group == nil && o.Composite.Status.AutoscalingGroupName != "",
 		Wanted:    o.Input.AWS.Identity != v1beta1.IdentityNone,
 		Reading:   readingOf(o, p.members),
-		Memory:    memoryOf(o.Composite.Status.Rollout),
+		Memory:    memoryOf(o.Composite.Status),
 	})
 	p.image = resolveImage(o, in, lastImage(o, p.Current))
-	if g := o.Managed.Group; g != nil && !p.hasGroupInputs(in) {
+	if o.Managed.Group != nil && !p.hasGroupInputs(in) {
 		// It is sent again as it was, and so stays on its template.
-		p.GroupID = cmp.Or(g.SentTemplateID, g.TemplateID)
+		p.GroupID = p.StayID
 	}
 	return p
 }
@@ -157,17 +157,13 @@ func readingOf(o *pool.Observation, m membership.Members) *rollout.Reading {
 }
 
 // memoryOf is what the last run left in the status.
-func memoryOf(s *v1alpha1.RolloutStatus) rollout.Memory {
-	if s == nil {
-		return rollout.Memory{}
+func memoryOf(s v1alpha1.MachinePoolStatus) rollout.Memory {
+	m := rollout.Memory{SentID: s.LaunchTemplateID}
+	if r := s.Rollout; r != nil {
+		m.RollKey, m.Phase = r.RollKey, rollout.Phase(r.Phase)
+		m.LostReading, m.EarlierRefresh, m.Retired = r.LostReading, r.EarlierRefresh, r.RetiredAttempts
 	}
-	return rollout.Memory{
-		RollKey:        s.RollKey,
-		Phase:          rollout.Phase(s.Phase),
-		LostReading:    s.LostReading,
-		EarlierRefresh: s.EarlierRefresh,
-		Retired:        s.RetiredAttempts,
-	}
+	return m
 }
 
 // templates that live: the roll key's own, and all that something may still need.

@@ -403,6 +403,18 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
+// TestHeldGroupStaysWhereItWasSent holds that the status knows where the last run sent the group, when what is seen of the
+// group while the exports are gone is older than that.
+func TestHeldGroupStaysWhereItWasSent(t *testing.T) {
+	d := Of(steadyPool(newerTemplateExists, noExports, func(o *pool.Observation) {
+		o.Composite.Status.LaunchTemplateID = "lt-newer"
+		o.Composite.Status.Rollout = &v1alpha1.RolloutStatus{RollKey: newerKey, Phase: "SwitchPending", RetiredAttempts: []string{currentKey}}
+	}))
+	if d.Group.Held == nil || d.Group.TemplateID != "lt-newer" || d.Status.LaunchTemplateID != "lt-newer" {
+		t.Errorf("Of(...): the group (held: %t) is sent %q, the status says %q; the last run sent it lt-newer", d.Group.Held != nil, d.Group.TemplateID, d.Status.LaunchTemplateID)
+	}
+}
+
 // TestHeldGroupIsNotMoved holds that a group which is sent as it was is also reported as it was: a new template that
 // comes to exist while the exports are gone moves nothing.
 func TestHeldGroupIsNotMoved(t *testing.T) {

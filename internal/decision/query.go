@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
@@ -30,7 +31,7 @@ func QueryFor(o *pool.Observation) (pool.Query, bool) {
 		q.Image = image.QueryFor(&o.Composite.Spec)
 	}
 	if o.Managed.Group != nil {
-		q.GroupName = observedGroupName(o)
+		q.GroupName = cmp.Or(observedGroupName(o), o.Composite.Status.AutoscalingGroupName)
 		q.Refresh = isRollVisible(o)
 	}
 	return q, q.Region != "" && (q.GroupName != "" || q.Image != nil)

@@ -49,6 +49,14 @@ func TestQueryFor(t *testing.T) {
 			args:   steadyPool(pod),
 			want:   want{ask: true, query: query()},
 		},
+		"Unnamed": {
+			reason: "A group without annotations that the provider has not seen yet is the one that the status names.",
+			args: steadyPool(pod, func(o *pool.Observation) {
+				o.Managed.Group.Name, o.Managed.Group.ExternalName, o.Managed.Group.ARN = "", "", ""
+				o.Composite.Status.AutoscalingGroupName = groupNameInAWS
+			}),
+			want: want{ask: true, query: query()},
+		},
 		"Image": {
 			reason: "An image that is not pinned is looked up.",
 			args:   steadyPool(pod, lookUp),

@@ -34,7 +34,7 @@ func Render(o *pool.Observation, d decision.Decision) ([]Manifest, error) {
 		r.add(t.Resource, t.Held, t.ExternalName, t.Healthy, func() fresh { return r.launchTemplate(t) })
 	}
 	if g := d.Group; g != nil {
-		r.add(naming.ResourceGroup, g.Held, g.Name, g.Healthy, func() fresh { return r.autoscalingGroup(g) })
+		r.add(naming.ResourceGroup, heldGroup(g), g.Name, g.Healthy, func() fresh { return r.autoscalingGroup(g) })
 	}
 	if obj := d.Object; obj != nil {
 		r.add(naming.ResourceObject, heldObject(obj), "", obj.Healthy, func() fresh { return r.object(obj) })

@@ -404,6 +404,9 @@ func TestRenderHeld(t *testing.T) {
 		}
 	}
 	record := map[string]string{"machinepool.fn.crossplane.io/inherited-failure-domains": "us-east-1a"}
+	onTemplate := func(id string) map[string]any {
+		return map[string]any{"forProvider": map[string]any{"minSize": 1.0, "launchTemplate": map[string]any{"id": id, "version": "$Latest"}}}
+	}
 	rotated := observedSpec()
 	rotated["forProvider"].(map[string]any)["contentBase64"] = "bmV3"
 
@@ -439,6 +442,16 @@ func TestRenderHeld(t *testing.T) {
 				"crossplane.io/external-name":                            "mp-1",
 				"machinepool.fn.crossplane.io/inherited-failure-domains": "us-east-1a",
 			}),
+		},
+		"GroupOnItsTemplate": {
+			reason:   "A held group stays on the template that it was last told to use, which what is observed may be older than.",
+			resource: "autoscaling-group",
+			change: func(d *decision.Decision) {
+				h := held("AutoscalingGroup", "mp-1", nil)
+				h.Spec = onTemplate("lt-old")
+				d.Group = &decision.Group{Held: h, TemplateID: "lt-9"}
+			},
+			want: want("AutoscalingGroup", onTemplate("lt-9"), map[string]any{"crossplane.io/external-name": "mp-1"}),
 		},
 		"GroupKnownByItsAnnotationOnly": {
 			reason:   "The external name that a resource has is sent again when the decision has none.",

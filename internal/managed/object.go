@@ -2,29 +2,11 @@ package managed
 
 import (
 	"encoding/base64"
-	"maps"
 
 	s3 "github.com/upbound/provider-aws/v2/apis/namespaced/s3/v1beta1"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/decision"
 )
-
-// heldObject is the object as observed, with the payload that is to be, if there is one.
-func heldObject(obj *decision.Object) decision.Held {
-	forProvider, ok := map[string]any(nil), false
-	if obj.Held != nil {
-		forProvider, ok = obj.Held.Spec["forProvider"].(map[string]any)
-	}
-	if !ok || len(obj.Payload) == 0 {
-		return obj.Held
-	}
-	held := *obj.Held
-	held.Spec = maps.Clone(held.Spec)
-	forProvider = maps.Clone(forProvider)
-	forProvider["contentBase64"] = base64.StdEncoding.EncodeToString(obj.Payload)
-	held.Spec["forProvider"] = forProvider
-	return &held
-}
 
 // object renders the staged bootstrap data, byte for byte: what is compressed stays so.
 func (r *renderer) object(obj *decision.Object) fresh {

@@ -2,15 +2,11 @@ package rollout
 
 import "github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 
-// currentAttempt is the latest that exists, else one whose name no template that was let go can still bear. Of several
-// generations it is the one that the group was sent to, as what a run mints from an old view must not move a group that is
-// back by then.
+// currentAttempt is the latest that exists, else one whose name no template that was let go can still bear.
 func currentAttempt(in Inputs) naming.Attempt {
-	sent := sentGeneration(in)
 	latest, exists := -1, false
 	for _, t := range in.Templates {
-		a, ok := naming.AttemptOfTemplate(t.Resource)
-		if ok && a.RollKey == in.RollKey && (sent < 0 || a.Number/generation == sent) {
+		if a, ok := naming.AttemptOfTemplate(t.Resource); ok && a.RollKey == in.RollKey {
 			latest, exists = max(latest, a.Number), true
 		}
 	}
@@ -26,21 +22,6 @@ func currentAttempt(in Inputs) naming.Attempt {
 		return naming.Attempt{RollKey: in.RollKey}
 	}
 	return nextGeneration(naming.Attempt{RollKey: in.RollKey, Number: latest})
-}
-
-// sentGeneration of the roll key is that of the template that the group was last told to use; negative when that is one of
-// another key, or is being deleted.
-func sentGeneration(in Inputs) int {
-	if in.Group == nil || in.Group.Sent == "" {
-		return -1
-	}
-	for _, t := range in.Templates {
-		a, ok := naming.AttemptOfTemplate(t.Resource)
-		if ok && a.RollKey == in.RollKey && t.ID == in.Group.Sent && !t.Terminating {
-			return a.Number / generation
-		}
-	}
-	return -1
 }
 
 // freshAttempt gives a key whose template is being deleted another attempt. That is so when a key comes back whose template

@@ -133,6 +133,8 @@ func (r *Reading) isRefreshing() bool { return r.Refresh != nil && IsActive(r.Re
 type Memory struct {
 	RollKey string
 	Phase   Phase
+	// SentID is the id of the template that the group was told to use.
+	SentID string
 	// LostReading is the reading that first found the roll lost; empty when it is not.
 	LostReading string
 	// EarlierRefresh is the newest refresh from before the group was told to use the current template, by its id.
@@ -166,6 +168,9 @@ type Plan struct {
 	CurrentID string
 	// GroupID is the AWS id of the template that the group gets; empty when there is none yet.
 	GroupID string
+	// StayID is that of the template that the group was last told to use, which it gets for as long as it cannot be changed;
+	// empty while there is no group.
+	StayID string
 	// Keep are the composed resource names of the templates that exist beside the current one and must stay exactly as
 	// they are. Sorted.
 	Keep []string
@@ -188,7 +193,14 @@ type Plan struct {
 // The provider starts the refresh after it has moved the group, and when that fails never again. A roll that two
 // readings find lost is therefore attempted anew with a template of the same content and another name.
 func Of(in Inputs) Plan {
-	p := Plan{Current: freshAttempt(in, currentAttempt(in)), Memory: Memory{RollKey: in.RollKey, Retired: retired(in), EarlierRefresh: in.Memory.EarlierRefresh}}
+	if in.Group != nil {
+		in.Group = &Group{Sent: lastSent(in), Observed: in.Group.Observed, Busy: in.Group.Busy}
+	}
+	p := Plan{
+		Current: freshAttempt(in, currentAttempt(in)),
+		StayID:  groupID(in.Group, ""),
+		Memory:  Memory{RollKey: in.RollKey, Retired: retired(in), EarlierRefresh: in.Memory.EarlierRefresh},
+	}
 	current := templateOf(in, p.Current)
 	if isRetried(in, &p, current) {
 		p.Current.Number++

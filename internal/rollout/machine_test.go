@@ -27,6 +27,11 @@ var (
 	moving      = &Group{Sent: "lt-new", Observed: "lt-old"}
 )
 
+// sentTo is the memory of a run that sent the group to a template, and had others to leave.
+func sentTo(id string, left ...string) Memory {
+	return Memory{RollKey: "b", Phase: PhaseSwitchPending, SentID: id, Retired: left}
+}
+
 // members on the given templates, with ids i-0, i-1 and so on.
 func members(templates ...string) []Member {
 	out := make([]Member, 0, len(templates))
@@ -114,20 +119,33 @@ func TestOf(t *testing.T) {
 			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: moving},
 			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-new", keep: []string{oldName}},
 		},
-		"BackAlready": {
-			reason: "A group that is back moves no more for another generation, which a run minted that had an old view of it.",
-			args:   Inputs{Templates: []Template{oldTemplate, newTemplate, {Resource: newName + "-10", ID: "lt-10"}}, Group: &Group{Sent: "lt-new", Observed: "lt-old"}},
-			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-new", keep: []string{oldName, newName + "-10"}},
-		},
-		"BackAndDeleted": {
-			reason: "A template that is being deleted keeps no group.",
-			args:   Inputs{Templates: []Template{{Resource: newName, ID: "lt-new", Terminating: true}, {Resource: newName + "-10", ID: "lt-10"}}, Group: onNew},
-			want:   want{phase: PhaseSwitchPending, current: newName + "-10", group: "lt-10", keep: []string{newName}},
-		},
 		"ObservedBeforeSent": {
 			reason: "A group that is seen on the new template though it was told to use the old one is about to leave it: only an id that it never had can prove that it is back.",
 			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: &Group{Sent: "lt-old", Observed: "lt-new"}},
 			want:   want{phase: PhaseTemplatePending, current: newName + "-10", group: "lt-old", keep: []string{oldName, newName}},
+		},
+		"ObservedBeforeSentByLastRun": {
+			reason: "The same where only the last run knows that the group was told to, as what is seen of it is older.",
+			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Memory: sentTo("lt-old", newKey)},
+			want:   want{phase: PhaseTemplatePending, current: newName + "-10", group: "lt-old", keep: []string{oldName, newName}},
+		},
+		"SentByLastRun": {
+			reason: "A group that is seen as it was before the last run is not sent back.",
+			args:   Inputs{Templates: []Template{oldTemplate, {Resource: "launch-template-b", ID: "lt-b"}}, Group: onOld, Memory: sentTo("lt-b", oldKey)},
+			want:   want{phase: PhaseTemplatePending, current: newName, group: "lt-b", keep: []string{oldName, "launch-template-b"}},
+		},
+		"SentByARunThatIsForgotten": {
+			reason: "A status that was not written knows of no template that came later: what is seen counts then.",
+			args:   Inputs{Templates: []Template{oldTemplate, {Resource: "launch-template-b", ID: "lt-b"}}, Group: onOld, Memory: sentTo("lt-b", "another")},
+			want:   want{phase: PhaseTemplatePending, current: newName, group: "lt-old", keep: []string{oldName, "launch-template-b"}},
+		},
+		"SentAndSeen": {
+			reason: "Once a run has seen the group where it was sent, whatever else is seen is newer.",
+			args: Inputs{
+				Templates: []Template{oldTemplate, {Resource: "launch-template-b", ID: "lt-b"}}, Group: onOld,
+				Memory: Memory{RollKey: "b", Phase: PhaseIdle, SentID: "lt-b", Retired: []string{oldKey}},
+			},
+			want: want{phase: PhaseTemplatePending, current: newName, group: "lt-old", keep: []string{oldName, "launch-template-b"}},
 		},
 		"ObservedNothing": {
 			reason: "A group whose observed template is missing proves nothing.",

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,7 +30,8 @@ type Crossplane struct {
 	function Function
 	clock    *Clock
 	applied  map[string]Object
-	before   snapshot
+	// before the last step, and what the last reconcile saw.
+	before, seen snapshot
 	// requirements that the last call had, and Crossplane's first call of the next one need not find out again.
 	requirements *fnv1.Requirements
 	clones       memo[Object]
@@ -52,6 +54,9 @@ type view struct {
 type ReconcileOptions struct {
 	// StaleXR and StaleMRs show the composite, or its managed resources, as they were one step ago.
 	StaleXR, StaleMRs bool
+	// Stuck makes a stale view that of the last reconcile, whatever has happened since. A cache never goes back behind what
+	// it showed.
+	Stuck bool
 	// Order is a permutation in which n resources are applied. Crossplane's is random (notes). Nil: by name.
 	Order func(n int) []int
 	// FailApplyAt makes an apply fail, counted from 1, which stops the rest (notes). 0: none fails.
@@ -78,19 +83,54 @@ func NewCrossplane(f Function, clock *Clock, xr, input Object) *Crossplane {
 		function: f, clock: clock, applied: map[string]Object{}, clones: memo[Object]{}, resources: memo[*fnv1.Resource]{},
 	}
 	SetField(c.XR, "6f1c5bd5-0d5f-4a52-8d19-2d8f0b3e4c11", fieldMetadata, "uid")
-	c.Mark()
+	c.CatchUp()
 	return c
 }
 
 // Mark a step: from now on a stale reconcile sees this moment.
 func (c *Crossplane) Mark() {
-	if c.Fresh {
-		return
+	if !c.Fresh {
+		c.before = c.snapshot()
 	}
-	c.before = snapshot{xr: Clone(c.XR), mrs: make(map[string]Object, len(c.MRs))}
+}
+
+// CatchUp of every cache: no reconcile will see anything older than this moment.
+func (c *Crossplane) CatchUp() {
+	c.Mark()
+	c.seen = c.before
+}
+
+func (c *Crossplane) snapshot() snapshot {
+	s := snapshot{xr: Clone(c.XR), mrs: make(map[string]Object, len(c.MRs))}
 	for name, mr := range c.MRs {
-		c.before.mrs[name] = c.clones.of(name, mr, Clone)
+		s.mrs[name] = c.clones.of(name, mr, Clone)
 	}
+	return s
+}
+
+// cached is what a stale view shows.
+func (c *Crossplane) cached(o ReconcileOptions) snapshot {
+	if o.Stuck {
+		return c.seen
+	}
+	return c.before
+}
+
+// see what a reconcile observes.
+func (c *Crossplane) see(o ReconcileOptions) view {
+	v := c.view(o)
+	if c.Fresh {
+		return v
+	}
+	now, old := c.snapshot(), c.cached(o)
+	if o.StaleXR {
+		now.xr = old.xr
+	}
+	if o.StaleMRs {
+		maps.Copy(now.mrs, old.mrs)
+	}
+	c.seen = now
+	return v
 }
 
 // MR returns the managed resource of a composed resource name, terminating or not; nil when there is none.
@@ -109,7 +149,7 @@ func (c *Crossplane) Sees(o ReconcileOptions, resource string) bool {
 // Reconcile the composite once.
 func (c *Crossplane) Reconcile(ctx context.Context, o ReconcileOptions) Reconcile {
 	c.clock.step()
-	v := c.view(o)
+	v := c.see(o)
 	req := c.request(v)
 	rsp, err := c.call(ctx, req)
 	if err != nil {
@@ -141,12 +181,12 @@ func (c *Crossplane) Reconcile(ctx context.Context, o ReconcileOptions) Reconcil
 func (c *Crossplane) view(o ReconcileOptions) view {
 	v := view{xr: c.XR, mrs: map[string]Object{}}
 	if o.StaleXR {
-		v.xr = c.before.xr
+		v.xr = c.cached(o).xr
 	}
 	refs, _ := Field(v.xr, fieldSpec, "crossplane", "resourceRefs").([]any)
 	for _, ref := range refs {
 		mr, ok := c.MRs[Text(ref, "name")]
-		if old, cached := c.before.mrs[Text(ref, "name")]; o.StaleMRs && cached {
+		if old, cached := c.cached(o).mrs[Text(ref, "name")]; o.StaleMRs && cached {
 			// What the cache lacks is read from the API server.
 			mr, ok = old, true
 		}

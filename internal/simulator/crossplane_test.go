@@ -160,6 +160,41 @@ func TestRequirements(t *testing.T) {
 	}
 }
 
+// TestStale holds what old views show: the step before, or what the last reconcile saw, and never anything older than that.
+func TestStale(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		stuck  bool
+		act    func(c *Crossplane)
+		want   string
+	}{
+		"OneStep":      {reason: "One step ago is before the last poll.", act: func(*Crossplane) {}, want: "two"},
+		"Stuck":        {reason: "A stuck cache shows what the last reconcile saw.", stuck: true, act: func(*Crossplane) {}, want: "one"},
+		"StillStuck":   {reason: "It shows it again and again.", stuck: true, act: func(c *Crossplane) { c.Reconcile(t.Context(), ReconcileOptions{Stuck: true, StaleMRs: true}) }, want: "one"},
+		"NeverBack":    {reason: "What was shown once is not taken back.", stuck: true, act: func(c *Crossplane) { c.Reconcile(t.Context(), ReconcileOptions{}) }, want: "three"},
+		"NeverBackOne": {reason: "A step counts as well.", stuck: true, act: func(c *Crossplane) { c.Reconcile(t.Context(), ReconcileOptions{StaleMRs: true}) }, want: "two"},
+		"CaughtUp":     {reason: "A cache that caught up shows what is.", stuck: true, act: func(c *Crossplane) { c.CatchUp() }, want: "three"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c, f := newControlPlane(func(*fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse { return desire(map[string]float64{"a": 1}) })
+			c.Reconcile(t.Context(), ReconcileOptions{})
+			SetField(c.MR("a"), "one", "status", "seen")
+			c.Reconcile(t.Context(), ReconcileOptions{})
+			for _, text := range []string{"two", "three"} {
+				c.Mark()
+				SetField(c.MR("a"), text, "status", "seen")
+			}
+			tc.act(c)
+			c.Reconcile(t.Context(), ReconcileOptions{Stuck: tc.stuck, StaleMRs: true})
+			seen := f.requests[len(f.requests)-1].GetObserved().GetResources()["a"].GetResource().AsMap()
+			if got := Text(seen, "status", "seen"); got != tc.want {
+				t.Errorf("%s\nit shows %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
 // TestStaleXR holds that a reconcile with a stale composite works from its old references, and replaces the new ones.
 func TestStaleXR(t *testing.T) {
 	sizes := map[string]float64{"a": 1}

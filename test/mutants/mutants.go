@@ -9,6 +9,8 @@ type mutant struct {
 	property string
 	file     string
 	from, to string
+	// blind says that it is tried in histories without AWS reads, where nothing else shows what it gets wrong.
+	blind bool
 }
 
 const (
@@ -49,6 +51,13 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 		file: "internal/rollout/attempt.go",
 		from: "g == nil || id == \"\" || g.Sent == \"\"",
 		to:   "g == nil || id != \"\" || g.Sent == \"\"",
+	},
+	{
+		name: "sends a group back because of an old view of it", property: refreshes,
+		file:  "internal/rollout/sent.go",
+		from:  "in.Memory.SentID != in.Group.Sent",
+		to:    "in.Memory.SentID == in.Group.Sent",
+		blind: true,
 	},
 	{
 		name: "holds nothing when the exports are gone", property: deletion,

@@ -1,0 +1,46 @@
+package managed
+
+import (
+	"encoding/base64"
+	"maps"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/decision"
+)
+
+// heldObject is the object as observed, with the payload that is to be, if there is one.
+func heldObject(obj *decision.Object) decision.Held {
+	if len(obj.Payload) == 0 {
+		return obj.Held
+	}
+	return with(obj.Held, base64.StdEncoding.EncodeToString(obj.Payload), "forProvider", "contentBase64")
+}
+
+// heldGroup is the group as observed, on the template that it was last told to use: what is observed can be older than that,
+// and another template is another roll.
+func heldGroup(g *decision.Group) decision.Held {
+	if g.TemplateID == "" {
+		return g.Held
+	}
+	return with(g.Held, g.TemplateID, "forProvider", "launchTemplate", "id")
+}
+
+// with a value at a path of the spec, whose parents have to be there; what is observed stays as it is.
+func with(held decision.Held, value string, path ...string) decision.Held {
+	if held == nil {
+		return nil
+	}
+	out := *held
+	out.Spec = maps.Clone(held.Spec)
+	parent := out.Spec
+	for _, name := range path[:len(path)-1] {
+		child, ok := parent[name].(map[string]any)
+		if !ok {
+			return held
+		}
+		child = maps.Clone(child)
+		parent[name] = child
+		parent = child
+	}
+	parent[path[len(path)-1]] = value
+	return &out
+}
