@@ -184,24 +184,26 @@ func (h *history) losesNoMember(before []string) {
 	}
 }
 
-// pollOne resource, and hold the first half of property 6: no one but AWS's own bounds moves the desired capacity of a
-// group that exists.
-func (h *history) pollOne(resource string) {
+// poll resources, and hold the first half of property 6: no one but AWS's own bounds moves the desired capacity of a group
+// that exists.
+func (h *history) poll(resources ...string) {
 	type size struct {
 		ARN     string
 		Desired int
 	}
-	before := map[string]size{}
-	for name, g := range h.AWS.Groups {
-		before[name] = size{ARN: g.ARN, Desired: g.Desired}
-	}
-	h.Poll(resource)
-	for name, g := range h.AWS.Groups {
-		was, existed := before[name]
-		if want := min(max(was.Desired, g.Min), g.Max); existed && was.ARN == g.ARN && g.Desired != want {
-			h.failsf(desiredAndMembersStay, "the desired capacity was reset from %d to %d, the bounds are %d and %d", was.Desired, g.Desired, g.Min, g.Max)
+	h.PollEach(resources, func(poll func()) {
+		before := map[string]size{}
+		for name, g := range h.AWS.Groups {
+			before[name] = size{ARN: g.ARN, Desired: g.Desired}
 		}
-	}
+		poll()
+		for name, g := range h.AWS.Groups {
+			was, existed := before[name]
+			if want := min(max(was.Desired, g.Min), g.Max); existed && was.ARN == g.ARN && g.Desired != want {
+				h.failsf(desiredAndMembersStay, "the desired capacity was reset from %d to %d, the bounds are %d and %d", was.Desired, g.Desired, g.Min, g.Max)
+			}
+		}
+	})
 }
 
 // converges is property 2: a pool to which nothing happens any more becomes what its spec says, or says why only a person
@@ -332,26 +334,25 @@ func (h *history) isLost() bool {
 
 // rests until nothing moves any more.
 func (h *history) rests() {
-	quiet := 0
+	quiet, before := 0, h.hash()
 	for range 150 {
-		before := h.hash()
 		h.reconcile(simulator.ReconcileOptions{})
 		h.helps()
-		for _, resource := range h.resources() {
-			h.pollOne(resource)
-		}
+		h.poll(h.resources()...)
 		h.AWS.Tick()
 		quiet++
-		if h.hash() != before {
-			quiet = 0
+		if after := h.hash(); after != before {
+			quiet, before = 0, after
 		}
 		// An operation shows nothing while it is under way.
 		if quiet == 3 {
 			return
 		}
 	}
-	if told := simulator.Text(h.MR(resourceGroup), "spec", "forProvider", "launchTemplate", "id"); h.phase() == "Stalled" && h.AWS.Templates[told] == nil {
-		// The provider tries for good to move the group to a template that someone deleted. The trigger ends that as well.
+	switch h.condition("RollingOut").Reason {
+	case "TemplateNameTaken", "TemplateCreationUndetermined":
+		// The provider goes on trying what it cannot do: to create that template, or to move the group to one that someone
+		// deleted. Another trigger has to end that.
 		return
 	}
 	h.failsf(poolConverges, "it does not come to rest")

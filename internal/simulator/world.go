@@ -20,8 +20,18 @@ func NewWorld(f Function, r *Reader, xr, input Object) *World {
 
 // Poll makes the provider reconcile the managed resource of one composed resource name.
 func (w *World) Poll(resource string) {
-	w.Mark()
-	w.poll(w.nameOf(resource))
+	w.PollEach([]string{resource}, func(poll func()) { poll() })
+}
+
+// PollEach makes the provider reconcile one managed resource after the other, each within a step of its own.
+func (w *World) PollEach(resources []string, step func(poll func())) {
+	for i, resource := range resources {
+		if i == len(resources)-1 {
+			// No reconcile comes in between, so none sees what was before the steps before.
+			w.Mark()
+		}
+		step(func() { w.poll(w.nameOf(resource)) })
+	}
 }
 
 // PollAll makes the provider reconcile every managed resource that exists, by name.
