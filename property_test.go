@@ -124,9 +124,8 @@ func (h *history) keepsName(r simulator.Reconcile) {
 	if !composed {
 		return
 	}
-	name := simulator.Text(group.GetResource().AsMap(), "metadata", "annotations", "crossplane.io/external-name")
-	observed := r.Request.GetObserved().GetResources()[resourceGroup].GetResource().AsMap()
-	if is := naming.GroupOfARN(simulator.Text(observed, "status", "atProvider", "arn")); is != "" && name != is {
+	name := valueAt(group.GetResource(), "metadata", "annotations", "crossplane.io/external-name").GetStringValue()
+	if is := naming.GroupOfARN(observedARN(r)); is != "" && name != is {
 		h.failsf(nothingInUseIsDeleted, "the group is called %q and was %q", name, is)
 	}
 	if len(h.AWS.Groups) > 1 {
@@ -134,10 +133,14 @@ func (h *history) keepsName(r simulator.Reconcile) {
 	}
 }
 
+// observedARN is the group's as a run saw it.
+func observedARN(r simulator.Reconcile) string {
+	return valueAt(r.Request.GetObserved().GetResources()[resourceGroup].GetResource(), "status", "atProvider", "arn").GetStringValue()
+}
+
 // keepsZones that the pool recorded, unless both of its records were lost. It is part of property 2.
 func (h *history) keepsZones(r simulator.Reconcile) {
-	observed := r.Request.GetObserved().GetResources()[resourceGroup].GetResource().AsMap()
-	if r.Err != nil || simulator.Text(observed, "status", "atProvider", "arn") == "" {
+	if r.Err != nil || observedARN(r) == "" {
 		return
 	}
 	now := simulator.Texts(h.XR, "status", "inheritedFailureDomains")
@@ -157,7 +160,7 @@ func (h *history) sendsPayload(r simulator.Reconcile) {
 	if value == "" || !composed {
 		return
 	}
-	if sent := simulator.Text(object.GetResource().AsMap(), "spec", "forProvider", "contentBase64"); sent != value {
+	if sent := valueAt(object.GetResource(), "spec", "forProvider", "contentBase64").GetStringValue(); sent != value {
 		h.failsf(rotationReachesS3, "the Secret holds %q and the run sends %q", value, sent)
 	}
 }
@@ -612,9 +615,13 @@ func shuffleRequest(rnd *rand.Rand, req *fnv1.RunFunctionRequest, rsp *fnv1.RunF
 }
 
 func listAt(s *structpb.Struct, path ...string) []*structpb.Value {
+	return valueAt(s, path...).GetListValue().GetValues()
+}
+
+func valueAt(s *structpb.Struct, path ...string) *structpb.Value {
 	v := structpb.NewStructValue(s)
 	for _, name := range path {
 		v = v.GetStructValue().GetFields()[name]
 	}
-	return v.GetListValue().GetValues()
+	return v
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -108,7 +109,7 @@ var stubSource string
 
 // stubScript is the stub without the lines that only say something to its readers: they would take a fifth of the room
 // that is there for node labels.
-func stubScript() string {
+var stubScript = sync.OnceValue(func() string { //nolint:gochecknoglobals // The same in every run.
 	var b strings.Builder
 	for line := range strings.Lines(stubSource) {
 		text := strings.TrimLeft(line, "\t")
@@ -117,7 +118,7 @@ func stubScript() string {
 		}
 	}
 	return b.String()
-}
+})
 
 // boothook is the stub for cloud-init. A boothook runs on every boot, before cloud-init reads cloud.cfg.d for its
 // modules: what it installs there runs in the same boot.

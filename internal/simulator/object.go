@@ -3,6 +3,7 @@ package simulator
 import (
 	"hash/maphash"
 	"maps"
+	"math/bits"
 	"slices"
 )
 
@@ -114,6 +115,8 @@ var hashSeed = maphash.MakeSeed() //nolint:gochecknoglobals // One per process.
 // Hash of a JSON value, equal for equal values, whatever type their numbers have. It tells cheaply whether anything changed.
 func Hash(v any) uint64 {
 	switch v := v.(type) {
+	case string:
+		return maphash.String(hashSeed, v)
 	case int:
 		return Hash(float64(v))
 	case int64:
@@ -134,7 +137,11 @@ func Hash(v any) uint64 {
 	return maphash.Comparable(hashSeed, v)
 }
 
-func mix(a, b uint64) uint64 { return maphash.Comparable(hashSeed, [2]uint64{a, b}) }
+// mix two hashes, in their order.
+func mix(a, b uint64) uint64 {
+	high, low := bits.Mul64(a^0x9e3779b97f4a7c15, b^0xc2b2ae3d27d4eb4f)
+	return high ^ low
+}
 
 // A memo is what was made of objects, kept while they stay as they are.
 type memo[T any] map[string]memoized[T]
