@@ -33,7 +33,7 @@ type MachinePoolStatus struct {
 	// +optional
 	Health *Health `json:"health,omitempty"`
 
-	// LaunchTemplateID is the id of the launch template that the group uses. It changes only when the pool rolls.
+	// LaunchTemplateID is the id of the launch template that the group was told to use. It changes only when the pool rolls.
 	// +optional
 	LaunchTemplateID string `json:"launchTemplateID,omitempty"`
 
