@@ -47,6 +47,7 @@ type history struct {
 
 func newHistory(rt *rapid.T, s setting) *history {
 	h := &history{life: newLife(rt, s), rt: rt, payload: "first", clusterID: "demo-1960e37c", zonesOf: "ab"}
+	h.apart()
 	h.Provider.Latency = rapid.IntRange(0, 2).Draw(rt, "latency")
 	h.Reader.Lag = rapid.IntRange(0, 4).Draw(rt, "lag")
 	h.Quick = true
@@ -56,6 +57,18 @@ func newHistory(rt *rapid.T, s setting) *history {
 		h.roundsUntil(func() bool { return len(h.members()) > 0 })
 	}
 	return h
+}
+
+// apart makes every setting draw histories of its own, though all have the same seed.
+func (h *history) apart() {
+	n := 0
+	if h.setting.cluster {
+		n++
+	}
+	if h.setting.reads {
+		n += 2
+	}
+	rapid.SliceOfN(rapid.Bool(), n, n).Draw(h.rt, "apart")
 }
 
 // maxRounds is how many rounds in which nothing goes wrong are enough for a pool to get its members, or a roll its refresh.

@@ -38,8 +38,11 @@ func QueryFor(o *pool.Observation) (pool.Query, bool) {
 }
 
 // isRollVisible says that a roll may be on: there is more than one template, the group is not on the current one, or
-// the last run saw a roll.
+// the last run saw a roll. Of a group that is not in AWS yet there is none, and to ask for it is an error.
 func isRollVisible(o *pool.Observation) bool {
+	if !o.Managed.Group.InAWS() {
+		return false
+	}
 	last := o.Composite.Status.Rollout
 	if last == nil || last.Phase != string(rollout.PhaseIdle) || last.RollKey != rollout.Key(&o.Composite.Spec) {
 		return true

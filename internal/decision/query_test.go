@@ -49,6 +49,11 @@ func TestQueryFor(t *testing.T) {
 			args:   steadyPool(pod),
 			want:   want{ask: true, query: query()},
 		},
+		"NotInAWS": {
+			reason: "A group that the provider has not seen yet has no refresh to ask for.",
+			args:   steadyPool(pod, func(o *pool.Observation) { o.Managed.Group.ARN, o.Composite.Status.Rollout = "", nil }),
+			want:   want{ask: true, query: query()},
+		},
 		"Unnamed": {
 			reason: "A group without annotations that the provider has not seen yet is the one that the status names.",
 			args: steadyPool(pod, func(o *pool.Observation) {
