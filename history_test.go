@@ -166,10 +166,13 @@ func (h *history) anyReconcile() {
 	if h.isUnnamed() || o.Stuck && o.StaleXR && o.StaleMRs && (h.held || h.holds()) {
 		o.StaleXR, o.StaleMRs = false, false
 	}
-	if h.Sees(simulator.ReconcileOptions{}, resourceGroup) && !h.Sees(o, resourceGroup) {
-		// A composite so stale that it does not refer to its group yet makes Crossplane itself forget the group (see
-		// Leaked). While inputs are missing as well, nothing that the function is shown tells of one.
-		o.StaleXR = false
+	for _, resource := range h.resources() {
+		if (resource == resourceGroup || o.Stuck) && h.Sees(simulator.ReconcileOptions{}, resource) && !h.Sees(o, resource) {
+			// A composite so stale that it does not refer to its group yet makes Crossplane itself forget the group (see
+			// Leaked). While inputs are missing as well, nothing that the function is shown tells of one. Of other resources
+			// one step is old enough.
+			o.StaleXR = false
+		}
 	}
 	h.reconcile(o)
 }

@@ -141,7 +141,7 @@ func readingOf(o *pool.Observation, m membership.Members) *rollout.Reading {
 	if refresh.Known() && refresh.At.Before(at) {
 		at = refresh.At
 	}
-	r := &rollout.Reading{ID: at.UTC().Format(readingTime), RefreshRead: refresh.Known()}
+	r := &rollout.Reading{ID: at.UTC().Format(readingTime), TemplateID: group.Value.LaunchTemplateID, RefreshRead: refresh.Known()}
 	for _, member := range group.Value.Members {
 		r.Members = append(r.Members, rollout.Member{
 			ID:         member.InstanceID,

@@ -28,17 +28,19 @@ func currentAttempt(in Inputs) naming.Attempt {
 // was let go, and the status that knew was lost; or when someone deletes a managed resource by hand. It also gives one to a
 // key that the roll goes back to another attempt when the group was told to use another template
 // and is not seen to. The provider shows the old template until its operation is over, so to be seen on that one would
-// prove nothing: it may be on the other one by then. An id that the group never had proves that it is.
+// prove nothing: it may be on the other one by then. An id that the group never had proves that it is. A group that is not
+// seen at all may be on either, as the key comes back.
 func freshAttempt(in Inputs, current naming.Attempt) naming.Attempt {
 	t := templateOf(in, current)
-	if t.Terminating {
+	if t.Terminating || isLeaving(in.Group, t.ID) && (in.Group.Observed == t.ID || in.Group.Observed == "" && in.Memory.RollKey != in.RollKey) {
 		return nextGeneration(current)
 	}
-	id := t.ID
-	if g := in.Group; g == nil || id == "" || g.Sent == "" || g.Sent == id || g.Observed != id {
-		return current
-	}
-	return nextGeneration(current)
+	return current
+}
+
+// isLeaving says that a group was told to use another template than the one of an id.
+func isLeaving(g *Group, id string) bool {
+	return g != nil && id != "" && g.Sent != "" && g.Sent != id
 }
 
 // nextGeneration is the attempt at which a roll key starts over.

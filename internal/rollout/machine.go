@@ -117,8 +117,10 @@ type Refresh struct {
 // A Reading is a whole reading of AWS.
 type Reading struct {
 	// ID of a later reading is greater.
-	ID      string
-	Members []Member
+	ID string
+	// TemplateID is what the group launches from.
+	TemplateID string
+	Members    []Member
 	// RefreshRead says that the newest refresh was read. It costs a call of its own, so a pool at rest does without.
 	RefreshRead bool
 	// Refresh is nil when there was never one.
@@ -229,10 +231,12 @@ func templateOf(in Inputs, a naming.Attempt) Template {
 }
 
 // isAboutToSwitch says that no run has sent the group to the current template yet, so that what refresh there is was one to
-// another. A group that looks as if it had not been sent, after a run that did so, is an old view of it.
+// another. A group that looks as if it had not been sent, after a run that did so or while AWS has it there, is an old view
+// of it.
 func isAboutToSwitch(in Inputs, p Plan) bool {
 	sent := in.Memory.RollKey == in.RollKey && in.Memory.Phase == PhaseSwitchPending
-	return in.Group != nil && in.Group.Sent != p.CurrentID && !sent
+	arrived := in.Reading != nil && in.Reading.TemplateID == p.CurrentID
+	return in.Group != nil && in.Group.Sent != p.CurrentID && !sent && !arrived
 }
 
 // isRetried says that the current attempt is given up for another, and remembers a roll that looks lost until the next

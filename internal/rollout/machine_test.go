@@ -129,6 +129,16 @@ func TestOf(t *testing.T) {
 			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Memory: sentTo("lt-old", newKey)},
 			want:   want{phase: PhaseTemplatePending, current: newName + "-10", group: "lt-old", keep: []string{oldName, newName}},
 		},
+		"UnseenSinceSent": {
+			reason: "A group that is not seen at all may be about to leave the template as well, when its key comes back.",
+			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: &Group{Sent: "lt-old"}, Memory: sentTo("lt-old", newKey)},
+			want:   want{phase: PhaseTemplatePending, current: newName + "-10", group: "lt-old", keep: []string{oldName, newName}},
+		},
+		"UnseenAndMadeAgain": {
+			reason: "A template that was made again with another id is no reason to make yet another.",
+			args:   Inputs{Templates: []Template{newTemplate}, Group: &Group{Sent: "lt-gone"}, Memory: Memory{RollKey: newKey, Phase: PhaseSwitchPending, SentID: "lt-gone"}},
+			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-new"},
+		},
 		"SentByLastRun": {
 			reason: "A group that is seen as it was before the last run is not sent back.",
 			args:   Inputs{Templates: []Template{oldTemplate, {Resource: "launch-template-b", ID: "lt-b"}}, Group: onOld, Memory: sentTo("lt-b", oldKey)},
@@ -577,6 +587,16 @@ func TestNotLost(t *testing.T) {
 		in.Memory = Memory{RollKey: newKey, Phase: PhaseSwitchPending}
 		if p := Of(in); p.Memory.EarlierRefresh != "" {
 			t.Errorf("a group that was sent to the template, and is shown as before, makes the roll's own refresh an earlier one: %+v", p.Memory)
+		}
+	})
+	t.Run("StaleEverything", func(t *testing.T) {
+		in := base()
+		in.Reading = reading("Failed", outdated...)
+		in.Reading.TemplateID = "lt-new"
+		in.Group = &Group{Sent: "lt-old", Observed: "lt-old"}
+		in.Memory = Memory{RollKey: newKey, Phase: PhaseTemplatePending}
+		if p := Of(in); p.Memory.EarlierRefresh != "" {
+			t.Errorf("a group that AWS has on the template makes the roll's own refresh an earlier one: %+v", p.Memory)
 		}
 	})
 	t.Run("EarlierRefresh", func(t *testing.T) {

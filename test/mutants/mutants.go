@@ -47,10 +47,10 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 		to:   "return slices.ContainsFunc(in.Reading.Members, func(m Member) bool { return t.ID != \"\" && m.TemplateID == t.ID && m.Leaving })",
 	},
 	{
-		name: "goes back to the old template while the provider may be leaving it", property: convergence,
+		name: "goes back to the old template while the provider may be leaving it", property: deletion,
 		file: "internal/rollout/attempt.go",
-		from: "g == nil || id == \"\" || g.Sent == \"\"",
-		to:   "g == nil || id != \"\" || g.Sent == \"\"",
+		from: "g != nil && id != \"\"",
+		to:   "g != nil && id == \"\"",
 	},
 	{
 		name: "sends a group back because of an old view of it", property: refreshes,
