@@ -195,9 +195,7 @@ type Plan struct {
 // The provider starts the refresh after it has moved the group, and when that fails never again. A roll that two
 // readings find lost is therefore attempted anew with a template of the same content and another name.
 func Of(in Inputs) Plan {
-	if in.Group != nil {
-		in.Group = &Group{Sent: lastSent(in), Observed: in.Group.Observed, Busy: in.Group.Busy}
-	}
+	in.Group = upToDate(in)
 	p := Plan{
 		Current: freshAttempt(in, currentAttempt(in)),
 		StayID:  groupID(in.Group, ""),

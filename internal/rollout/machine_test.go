@@ -129,6 +129,14 @@ func TestOf(t *testing.T) {
 			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Memory: sentTo("lt-old", newKey)},
 			want:   want{phase: PhaseTemplatePending, current: newName + "-10", group: "lt-old", keep: []string{oldName, newName}},
 		},
+		"ObservedBeforeSentTwice": {
+			reason: "To be seen on a third template proves nothing either, where that is older than what the last run sent.",
+			args: Inputs{
+				Templates: []Template{newTemplate, oldTemplate, {Resource: oldName + "-10", ID: "lt-10"}},
+				Group:     &Group{Sent: "lt-new", Observed: "lt-old"}, Memory: sentTo("lt-10", oldKey, newKey),
+			},
+			want: want{phase: PhaseTemplatePending, current: newName + "-10", group: "lt-10", keep: []string{oldName, oldName + "-10", newName}},
+		},
 		"UnseenSinceSent": {
 			reason: "A group that is not seen at all may be about to leave the template as well, when its key comes back.",
 			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: &Group{Sent: "lt-old"}, Memory: sentTo("lt-old", newKey)},

@@ -6,14 +6,15 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 )
 
-// lastSent is the id of the template that the group was last told to use: as it is seen, or as the last run remembers where
-// what is seen is older than that. A cache that lags behind shows a group that has not been sent yet what the provider may
-// be acting on by now.
-func lastSent(in Inputs) string {
-	if in.Memory.SentID != "" && in.Memory.SentID != in.Group.Sent && isSwitching(in.Memory.Phase) && isLeft(in, in.Group.Sent) {
-		return in.Memory.SentID
+// upToDate is the group as it is seen, unless the last run remembers to have sent it to another template since. A cache that
+// lags behind shows a group that has not been sent yet what the provider may be acting on by now. What is observed of it is
+// as old then, and says nothing.
+func upToDate(in Inputs) *Group {
+	g, sent := in.Group, in.Memory.SentID
+	if g == nil || sent == "" || sent == g.Sent || !isSwitching(in.Memory.Phase) || !isLeft(in, g.Sent) {
+		return g
 	}
-	return in.Group.Sent
+	return &Group{Sent: sent, Busy: g.Busy}
 }
 
 // isSwitching says that no run has seen yet what the group was last told to use. Once one has, no later one sees less.

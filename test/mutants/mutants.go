@@ -55,8 +55,8 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 	{
 		name: "sends a group back because of an old view of it", property: refreshes,
 		file:  "internal/rollout/sent.go",
-		from:  "in.Memory.SentID != in.Group.Sent",
-		to:    "in.Memory.SentID == in.Group.Sent",
+		from:  "g == nil || sent == \"\" ||",
+		to:    "g == nil || sent != \"\" ||",
 		blind: true,
 	},
 	{
