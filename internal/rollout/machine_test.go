@@ -152,6 +152,11 @@ func TestOf(t *testing.T) {
 			args:   Inputs{Templates: []Template{oldTemplate, {Resource: "launch-template-b", ID: "lt-b"}}, Group: onOld, Memory: sentTo("lt-b", oldKey)},
 			want:   want{phase: PhaseTemplatePending, current: newName, group: "lt-b", keep: []string{oldName, "launch-template-b"}},
 		},
+		"RetriedByLastRun": {
+			reason: "The same where it was sent to another attempt at the key.",
+			args:   Inputs{Templates: []Template{oldTemplate, {Resource: oldName + "-1", ID: "lt-b"}}, Group: onOld, Memory: Memory{RollKey: oldKey, Phase: PhaseSwitchPending, SentID: "lt-b"}},
+			want:   want{phase: PhaseTemplatePending, current: newName, group: "lt-b", keep: []string{oldName, oldName + "-1"}},
+		},
 		"SentByARunThatIsForgotten": {
 			reason: "A status that was not written knows of no template that came later: what is seen counts then.",
 			args:   Inputs{Templates: []Template{oldTemplate, {Resource: "launch-template-b", ID: "lt-b"}}, Group: onOld, Memory: sentTo("lt-b", "another")},

@@ -20,10 +20,11 @@ func upToDate(in Inputs) *Group {
 // isSwitching says that no run has seen yet what the group was last told to use. Once one has, no later one sees less.
 func isSwitching(p Phase) bool { return p == PhaseTemplatePending || p == PhaseSwitchPending }
 
-// isLeft says that a template was one to leave already when the last run sent the group to another.
+// isLeft says that a template was one to leave already when the last run sent the group to another: one of another key, or of
+// another attempt at the same.
 func isLeft(in Inputs, id string) bool {
 	return slices.ContainsFunc(in.Templates, func(t Template) bool {
 		a, ok := naming.AttemptOfTemplate(t.Resource)
-		return ok && t.ID == id && slices.Contains(in.Memory.Retired, a.String())
+		return ok && t.ID == id && (a.RollKey == in.Memory.RollKey || slices.Contains(in.Memory.Retired, a.String()))
 	})
 }
