@@ -21,10 +21,19 @@ func upToDate(in Inputs) *Group {
 func isSwitching(p Phase) bool { return p == PhaseTemplatePending || p == PhaseSwitchPending }
 
 // isLeft says that a template was one to leave already when the last run sent the group to another: one of another key, or of
-// another attempt at the same.
+// an earlier attempt at the same.
 func isLeft(in Inputs, id string) bool {
-	return slices.ContainsFunc(in.Templates, func(t Template) bool {
-		a, ok := naming.AttemptOfTemplate(t.Resource)
-		return ok && t.ID == id && (a.RollKey == in.Memory.RollKey || slices.Contains(in.Memory.Retired, a.String()))
-	})
+	left, found := attemptOf(in, id)
+	sent, _ := attemptOf(in, in.Memory.SentID)
+	return found && (slices.Contains(in.Memory.Retired, left.String()) || left.RollKey == sent.RollKey && left.Number < sent.Number)
+}
+
+// attemptOf the template of an id.
+func attemptOf(in Inputs, id string) (naming.Attempt, bool) {
+	for _, t := range in.Templates {
+		if a, ok := naming.AttemptOfTemplate(t.Resource); ok && t.ID == id {
+			return a, true
+		}
+	}
+	return naming.Attempt{}, false
 }
