@@ -8,10 +8,11 @@ import (
 
 // upToDate is the group as it is seen, unless the last run remembers to have sent it to another template since. A cache that
 // lags behind shows a group that has not been sent yet what the provider may be acting on by now. What is observed of it is
-// as old then, and says nothing.
+// as old then, and says nothing. A status that could not be written is old as well: the group was sent to another template
+// since when it is seen on the one that the status has.
 func upToDate(in Inputs) *Group {
 	g, sent := in.Group, in.Memory.SentID
-	if g == nil || sent == "" || sent == g.Sent || !isSwitching(in.Memory.Phase) || !isLeft(in, g.Sent) {
+	if g == nil || sent == "" || sent == g.Sent || sent == g.Observed || !isSwitching(in.Memory.Phase) || !isLeft(in, g.Sent) {
 		return g
 	}
 	return &Group{Sent: sent, Busy: g.Busy}

@@ -49,6 +49,11 @@ func TestUpToDate(t *testing.T) {
 			args:   Inputs{Templates: all, Group: &Group{Sent: "lt-retry"}, Memory: sentTo("lt-old")},
 			want:   &Group{Sent: "lt-retry"},
 		},
+		"StatusOlderThanGoingBack": {
+			reason: "A group that is seen where the status has it, and was sent back since, was so by a run whose status was not written.",
+			args:   Inputs{Templates: all, Group: &Group{Sent: "lt-old", Observed: "lt-new"}, Memory: sentTo("lt-new", oldKey)},
+			want:   &Group{Sent: "lt-old", Observed: "lt-new"},
+		},
 		"Settled": {
 			reason: "Once a run has seen the group where it was sent, no later one sees less.",
 			args:   Inputs{Templates: all, Group: onOld, Memory: Memory{RollKey: newKey, Phase: PhaseIdle, SentID: "lt-new", Retired: []string{oldKey}}},
