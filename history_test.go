@@ -31,6 +31,8 @@ type history struct {
 	// zones that the pool recorded when its group was first seen in AWS, and whether every record of them was lost since.
 	recorded                       []string
 	statusLost, annotationsDropped bool
+	// refused is the resource that cannot be applied.
+	refused string
 	// held says that the last run held the group.
 	held bool
 	// sawOld says that a run had an old view at some time.
@@ -122,6 +124,7 @@ func (h *history) actions() map[string]func(*rapid.T) {
 		"restore inputs": h.restoreInputs,
 		// What goes wrong.
 		"fault":         h.fault,
+		"refuse":        h.refuse,
 		"no refresh":    h.loseRefresh,
 		"end refresh":   h.endRefresh,
 		"set aside":     h.setAside,
@@ -190,6 +193,7 @@ func (h *history) reconcile(o simulator.ReconcileOptions) {
 	needed, before := h.needed(), h.listed()
 	h.sawOld = h.sawOld || o.StaleXR || o.StaleMRs
 	h.held = h.holds()
+	o.Refused = h.refused
 	r := h.Reconcile(context.Background(), o)
 	h.last = r
 	if r.Response == nil {
@@ -382,6 +386,15 @@ func (h *history) fault() {
 	h.AWS.FailNext(call, rapid.IntRange(1, 2).Draw(h.rt, "times"))
 }
 
+// refuse to apply one of the resources, until that is healed: no status is written meanwhile. It is not the group itself,
+// which would do without its name.
+func (h *history) refuse() {
+	others := slices.DeleteFunc(h.resources(), func(name string) bool { return name == resourceGroup })
+	if len(others) > 0 {
+		h.refused = pick(h, "refused", others...)
+	}
+}
+
 // loseRefresh makes the next rolls get lost: once, or so often that the retries are used up.
 func (h *history) loseRefresh() {
 	h.AWS.FailNext(simulator.StartInstanceRefresh, pick(h, "times", 1, 2, 3, 4, 5))
@@ -418,6 +431,7 @@ func (h *history) setAside() {
 }
 
 func (h *history) heal() {
+	h.refused = ""
 	h.AWS.Heal()
 	h.Reader.Heal()
 	h.Provider.Heal()
@@ -479,6 +493,7 @@ func (h *history) isUnnamed() bool {
 // sendName before a provider that remembers nothing gets to see a group without annotations: it would name the group after
 // its managed resource and create another one of that name, before the function is so much as asked.
 func (h *history) sendName() {
+	h.refused = ""
 	h.restoreInputs()
 	h.reconcile(simulator.ReconcileOptions{})
 }

@@ -159,6 +159,11 @@ type RolloutStatus struct {
 	// may still exist in AWS. Their names are not taken again.
 	// +optional
 	RetiredAttempts []string `json:"retiredAttempts,omitempty"`
+
+	// GroupGeneration is the generation of the group's managed resource from which the last run went on. What is not
+	// beyond it lacks what that run changed.
+	// +optional
+	GroupGeneration int64 `json:"groupGeneration,omitempty"`
 }
 
 // Initialization holds Cluster API's initialization flags.

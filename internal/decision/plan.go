@@ -31,16 +31,13 @@ func plan(o *pool.Observation, in inputs) planned {
 		RollKey:   rollout.Key(&o.Composite.Spec),
 		Templates: templatesOf(o),
 		Group:     groupOf(o),
+		GroupHeld: o.Managed.Group != nil && !hasGroupInputs(in),
 		GroupLost: o.Managed.Group == nil && o.Composite.Status.AutoscalingGroupName != "",
 		Wanted:    o.Input.AWS.Identity != v1beta1.IdentityNone,
 		Reading:   readingOf(o, p.members),
 		Memory:    memoryOf(o.Composite.Status),
 	})
 	p.image = resolveImage(o, in, lastImage(o, p.Current))
-	if o.Managed.Group != nil && !p.hasGroupInputs(in) {
-		// It is sent again as it was, and so stays on its template.
-		p.GroupID = p.StayID
-	}
 	return p
 }
 
@@ -52,9 +49,9 @@ func resolveImage(o *pool.Observation, in inputs, last string) image.Resolution 
 	return r
 }
 
-// hasGroupInputs says that all is known that a group is made of.
-func (p planned) hasGroupInputs(in inputs) bool {
-	return in.exports.value != nil && len(in.zones.Subnets) > 0 && p.GroupID != ""
+// hasGroupInputs says that all is known that a group is made of, but for its template.
+func hasGroupInputs(in inputs) bool {
+	return in.exports.value != nil && len(in.zones.Subnets) > 0
 }
 
 // lastImage is the one that the roll key's latest template was made with. Another key's template boots another version.
@@ -124,7 +121,7 @@ func groupOf(o *pool.Observation) *rollout.Group {
 	if g == nil {
 		return nil
 	}
-	return &rollout.Group{Sent: g.SentTemplateID, Observed: g.TemplateID, Busy: g.Busy}
+	return &rollout.Group{Sent: g.SentTemplateID, Observed: g.TemplateID, Generation: g.Generation, Busy: g.Busy}
 }
 
 // readingTime is RFC 3339 with all nine digits of the nanoseconds, so that times order as texts.
@@ -162,6 +159,7 @@ func memoryOf(s v1alpha1.MachinePoolStatus) rollout.Memory {
 	if r := s.Rollout; r != nil {
 		m.RollKey, m.Phase = r.RollKey, rollout.Phase(r.Phase)
 		m.LostReading, m.EarlierRefresh, m.Retired = r.LostReading, r.EarlierRefresh, r.RetiredAttempts
+		m.Generation = r.GroupGeneration
 	}
 	return m
 }
@@ -204,7 +202,7 @@ func (p planned) currentTemplate(o *pool.Observation, in inputs) (Template, bool
 // group is first composed when it has a template and bootstrap data to launch from. From then on it never leaves.
 func (p planned) group(o *pool.Observation, in inputs) *Group {
 	observed := o.Managed.Group
-	composable := p.hasGroupInputs(in)
+	composable := hasGroupInputs(in) && p.GroupID != ""
 	staged := o.Managed.Object != nil && o.Managed.Object.Ready
 	if observed == nil && (!composable || !staged) {
 		return nil

@@ -407,9 +407,13 @@ func TestTemplates(t *testing.T) {
 // group while the exports are gone is older than that.
 func TestHeldGroupStaysWhereItWasSent(t *testing.T) {
 	d := Of(steadyPool(newerTemplateExists, noExports, func(o *pool.Observation) {
+		o.Managed.Group.Generation = 5
 		o.Composite.Status.LaunchTemplateID = "lt-newer"
-		o.Composite.Status.Rollout = &v1alpha1.RolloutStatus{RollKey: newerKey, Phase: "SwitchPending", RetiredAttempts: []string{currentKey}}
+		o.Composite.Status.Rollout = &v1alpha1.RolloutStatus{RollKey: newerKey, Phase: "SwitchPending", GroupGeneration: 5}
 	}))
+	if got := d.Status.Rollout.GroupGeneration; got != 5 {
+		t.Errorf("Of(...): the status is from generation %d, want 5", got)
+	}
 	if d.Group.Held == nil || d.Group.TemplateID != "lt-newer" || d.Status.LaunchTemplateID != "lt-newer" {
 		t.Errorf("Of(...): the group (held: %t) is sent %q, the status says %q; the last run sent it lt-newer", d.Group.Held != nil, d.Group.TemplateID, d.Status.LaunchTemplateID)
 	}

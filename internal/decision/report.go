@@ -223,6 +223,7 @@ func rolloutStatus(o *pool.Observation, p planned) *v1alpha1.RolloutStatus {
 		LostReading:     p.Memory.LostReading,
 		EarlierRefresh:  p.Memory.EarlierRefresh,
 		RetiredAttempts: p.Memory.Retired,
+		GroupGeneration: p.Memory.Generation,
 	}
 	if last := o.Composite.Status.Rollout; last != nil && p.Reason == rollout.ReasonMembersUnknown {
 		s.OutdatedInstances = last.OutdatedInstances

@@ -64,6 +64,7 @@ func groupOf(s *structpb.Struct) pool.ObservedGroup {
 		Resource:        resourceOf(s),
 		ARN:             text(s, "status", "atProvider", "arn"),
 		SentTemplateID:  text(s, "spec", "forProvider", "launchTemplate", "id"),
+		Generation:      int64(at(s, "metadata", "generation").GetNumberValue()),
 		TemplateID:      text(s, "status", "atProvider", "launchTemplate", "id"),
 		Subnets:         texts(s, "spec", "forProvider", "vpcZoneIdentifier"),
 		DesiredCapacity: count(s, "status", "atProvider", "desiredCapacity"),

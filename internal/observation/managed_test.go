@@ -41,7 +41,7 @@ func TestFromManaged(t *testing.T) {
 		"Group": {
 			reason: "A group is known by its external name; numbers are floats; the function's own annotations are kept, others are not its to send.",
 			args: `{autoscaling-group: {resource: {apiVersion: g/v1, kind: AutoscalingGroup,
-				metadata: {annotations: {crossplane.io/external-name: mp, machinepool.fn.crossplane.io/x: kept, theirs: left}},
+				metadata: {generation: 7, annotations: {crossplane.io/external-name: mp, machinepool.fn.crossplane.io/x: kept, theirs: left}},
 				spec: {forProvider: {region: r, minSize: 0, vpcZoneIdentifier: [s2, s1], launchTemplate: {id: lt-2}}},
 				status: {atProvider: {id: other, arn: arn, desiredCapacity: 0, launchTemplate: {id: lt-1}}, ` + conditions + `}}}}`,
 			want: none(func(m *pool.Managed) {
@@ -52,7 +52,7 @@ func TestFromManaged(t *testing.T) {
 				r.Region = "r"
 				r.Annotations = map[string]string{"machinepool.fn.crossplane.io/x": "kept"}
 				m.Group = &pool.ObservedGroup{
-					Resource: r, Name: "mp", ARN: "arn", SentTemplateID: "lt-2", TemplateID: "lt-1",
+					Resource: r, Name: "mp", ARN: "arn", SentTemplateID: "lt-2", Generation: 7, TemplateID: "lt-1",
 					Subnets: []string{"s2", "s1"}, DesiredCapacity: new(int32(0)),
 				}
 			}),

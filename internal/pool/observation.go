@@ -127,6 +127,8 @@ type ObservedGroup struct {
 	AvailableSince time.Time
 	// SentTemplateID is the launch template that was last asked for.
 	SentTemplateID string
+	// Generation of the managed resource: the API server counts the changes of its spec. Zero where that is not known.
+	Generation int64
 	// TemplateID is the launch template that the group has in AWS.
 	TemplateID string
 	// Subnets last asked for.

@@ -1,6 +1,10 @@
 package rollout
 
-import "github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
+import (
+	"slices"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
+)
 
 // currentAttempt is the latest that exists, else one whose name no template that was let go can still bear.
 func currentAttempt(in Inputs) naming.Attempt {
@@ -24,15 +28,20 @@ func currentAttempt(in Inputs) naming.Attempt {
 	return nextGeneration(naming.Attempt{RollKey: in.RollKey, Number: latest})
 }
 
-// freshAttempt gives a key whose template is being deleted another attempt. That is so when a key comes back whose template
-// was let go, and the status that knew was lost; or when someone deletes a managed resource by hand. It also gives one to a
-// key that the roll goes back to another attempt when the group was told to use another template
-// and is not seen to. The provider shows the old template until its operation is over, so to be seen on that one would
-// prove nothing: it may be on the other one by then. An id that the group never had proves that it is. A group that is not
-// seen at all may be on either, as the key comes back.
+// freshAttempt is the current one, or where that cannot be used the next generation of its roll key:
+//
+//   - Its template is being deleted. That is so when a key comes back whose template was let go, and the status that knew was
+//     lost; or when someone deletes a managed resource by hand.
+//   - The group was told to use another template, and is still seen on this one. The provider shows the old template until its
+//     operation is over, so to be seen on that one would prove nothing once the group is told to go back: it may be on the
+//     other one by then. An id that the group never had proves that it is back.
+//   - The group was told to use another template, is not seen at all, and may have had this one.
 func freshAttempt(in Inputs, current naming.Attempt) naming.Attempt {
 	t := templateOf(in, current)
-	if t.Terminating || isLeaving(in.Group, t.ID) && (in.Group.Observed == t.ID || in.Group.Observed == "" && in.Memory.RollKey != in.RollKey) {
+	if t.Terminating {
+		return nextGeneration(current)
+	}
+	if isLeaving(in.Group, t.ID) && (in.Group.Observed == t.ID || in.Group.Observed == "" && slices.Contains(in.Memory.Retired, current.String())) {
 		return nextGeneration(current)
 	}
 	return current

@@ -41,6 +41,10 @@ func isNeeded(t Template, in Inputs, p Plan) bool {
 	if in.Reading == nil || in.Reading.isRefreshing() {
 		return true
 	}
+	if t.ID != "" && t.ID == in.Reading.TemplateID {
+		// AWS has the group on it, whatever else is seen.
+		return true
+	}
 	return slices.ContainsFunc(in.Reading.Members, func(m Member) bool { return t.ID != "" && m.TemplateID == t.ID })
 }
 

@@ -91,6 +91,8 @@ type Group struct {
 	Sent string
 	// Observed is the id of the template that the provider last saw in AWS.
 	Observed string
+	// Generation grows with every change of what was asked for; zero where it is not known.
+	Generation int64
 	// Busy says that the provider has an operation of the group under way.
 	Busy bool
 }
@@ -137,6 +139,8 @@ type Memory struct {
 	Phase   Phase
 	// SentID is the id of the template that the group was told to use.
 	SentID string
+	// Generation of the group from which that was told. See isOld.
+	Generation int64
 	// LostReading is the reading that first found the roll lost; empty when it is not.
 	LostReading string
 	// EarlierRefresh is the newest refresh from before the group was told to use the current template, by its id.
@@ -154,6 +158,8 @@ type Inputs struct {
 	Group *Group
 	// GroupLost says that there was a group and that it is not observed: nothing is known of what it uses.
 	GroupLost bool
+	// GroupHeld says that the group cannot be told anything, as what it is made of is not known.
+	GroupHeld bool
 	// Wanted says that AWS ought to be read. Reading is nil when it was not, or not wholly.
 	Wanted  bool
 	Reading *Reading
@@ -170,9 +176,6 @@ type Plan struct {
 	CurrentID string
 	// GroupID is the AWS id of the template that the group gets; empty when there is none yet.
 	GroupID string
-	// StayID is that of the template that the group was last told to use, which it gets for as long as it cannot be changed;
-	// empty while there is no group.
-	StayID string
 	// Keep are the composed resource names of the templates that exist beside the current one and must stay exactly as
 	// they are. Sorted.
 	Keep []string
@@ -195,19 +198,19 @@ type Plan struct {
 // The provider starts the refresh after it has moved the group, and when that fails never again. A roll that two
 // readings find lost is therefore attempted anew with a template of the same content and another name.
 func Of(in Inputs) Plan {
-	in.Group = upToDate(in)
-	p := Plan{
-		Current: freshAttempt(in, currentAttempt(in)),
-		StayID:  groupID(in.Group, ""),
-		Memory:  Memory{RollKey: in.RollKey, Retired: retired(in), EarlierRefresh: in.Memory.EarlierRefresh},
+	old := isOld(in)
+	if old {
+		in.Group = asSent(in)
 	}
+	p := Plan{Current: freshAttempt(in, currentAttempt(in)), Memory: Memory{RollKey: in.RollKey, Retired: retired(in), EarlierRefresh: in.Memory.EarlierRefresh}}
 	current := templateOf(in, p.Current)
 	if isRetried(in, &p, current) {
 		p.Current.Number++
 		current = templateOf(in, p.Current)
 	}
 	p.CurrentID = current.ID
-	p.GroupID = groupID(in.Group, p.CurrentID)
+	p.GroupID = groupID(in, p.CurrentID)
+	p.Memory.SentID, p.Memory.Generation = p.GroupID, sentFrom(in, old, p.GroupID)
 	p.Outdated, p.Skipped = outdated(in.Reading, p.CurrentID)
 	p.Phase, p.Reason = phase(in, p, current)
 	p.Memory.Phase = p.Phase
@@ -345,12 +348,12 @@ func phaseOfMembers(in Inputs, p Plan, current Template) (Phase, Reason) {
 	return PhaseLost, ReasonRefreshNotStarted
 }
 
-// groupID is the current template once it exists, else whatever the group already has.
-func groupID(g *Group, currentID string) string {
-	if currentID != "" || g == nil {
-		return currentID
+// groupID is the current template once that exists and the group can be told, else whatever the group already has.
+func groupID(in Inputs, currentID string) string {
+	if g := in.Group; g != nil && (in.GroupHeld || currentID == "") {
+		return cmp.Or(g.Sent, g.Observed)
 	}
-	return cmp.Or(g.Sent, g.Observed)
+	return currentID
 }
 
 // isSwitched says that the group is on the current template, both as last sent and in AWS. Either alone can be stale.

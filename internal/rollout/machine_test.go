@@ -27,9 +27,15 @@ var (
 	moving      = &Group{Sent: "lt-new", Observed: "lt-old"}
 )
 
-// sentTo is the memory of a run that sent the group to a template, and had others to leave.
-func sentTo(id string, left ...string) Memory {
-	return Memory{RollKey: "b", Phase: PhaseSwitchPending, SentID: id, Retired: left}
+// seenAt is a group at a generation.
+func seenAt(generation int64, g Group) *Group {
+	g.Generation = generation
+	return &g
+}
+
+// sentAt is the memory of a run that saw the group at a generation, sent it to a template, and had others to leave.
+func sentAt(generation int64, id string, left ...string) Memory {
+	return Memory{RollKey: "b", Phase: PhaseSwitchPending, SentID: id, Generation: generation, Retired: left}
 }
 
 // members on the given templates, with ids i-0, i-1 and so on.
@@ -126,21 +132,26 @@ func TestOf(t *testing.T) {
 		},
 		"ObservedBeforeSentByLastRun": {
 			reason: "The same where only the last run knows that the group was told to, as what is seen of it is older.",
-			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: onNew, Memory: sentTo("lt-old", newKey)},
+			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: seenAt(5, *onNew), Memory: sentAt(5, "lt-old", newKey)},
 			want:   want{phase: PhaseTemplatePending, current: newName + "-10", group: "lt-old", keep: []string{oldName, newName}},
 		},
 		"ObservedBeforeSentTwice": {
 			reason: "To be seen on a third template proves nothing either, where that is older than what the last run sent.",
 			args: Inputs{
 				Templates: []Template{newTemplate, oldTemplate, {Resource: oldName + "-10", ID: "lt-10"}},
-				Group:     &Group{Sent: "lt-new", Observed: "lt-old"}, Memory: sentTo("lt-10", oldKey, newKey),
+				Group:     seenAt(5, Group{Sent: "lt-new", Observed: "lt-old"}), Memory: sentAt(5, "lt-10", oldKey, newKey),
 			},
 			want: want{phase: PhaseTemplatePending, current: newName + "-10", group: "lt-10", keep: []string{oldName, oldName + "-10", newName}},
 		},
 		"UnseenSinceSent": {
 			reason: "A group that is not seen at all may be about to leave the template as well, when its key comes back.",
-			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: &Group{Sent: "lt-old"}, Memory: sentTo("lt-old", newKey)},
+			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: &Group{Sent: "lt-old"}, Memory: sentAt(5, "lt-old", newKey)},
 			want:   want{phase: PhaseTemplatePending, current: newName + "-10", group: "lt-old", keep: []string{oldName, newName}},
+		},
+		"UnseenAndNeverLeft": {
+			reason: "A group that never had the template can go there.",
+			args:   Inputs{Templates: []Template{newTemplate, oldTemplate}, Group: &Group{Sent: "lt-old"}, Memory: sentAt(5, "lt-old")},
+			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-new", keep: []string{oldName}},
 		},
 		"UnseenAndMadeAgain": {
 			reason: "A template that was made again with another id is no reason to make yet another.",
@@ -149,26 +160,18 @@ func TestOf(t *testing.T) {
 		},
 		"SentByLastRun": {
 			reason: "A group that is seen as it was before the last run is not sent back.",
-			args:   Inputs{Templates: []Template{oldTemplate, {Resource: "launch-template-b", ID: "lt-b"}}, Group: onOld, Memory: sentTo("lt-b", oldKey)},
+			args:   Inputs{Templates: []Template{oldTemplate, {Resource: "launch-template-b", ID: "lt-b"}}, Group: seenAt(5, *onOld), Memory: sentAt(5, "lt-b", oldKey)},
 			want:   want{phase: PhaseTemplatePending, current: newName, group: "lt-b", keep: []string{oldName, "launch-template-b"}},
 		},
-		"RetriedByLastRun": {
-			reason: "The same where it was sent to another attempt at the key.",
-			args:   Inputs{Templates: []Template{oldTemplate, {Resource: oldName + "-1", ID: "lt-b"}}, Group: onOld, Memory: Memory{RollKey: oldKey, Phase: PhaseSwitchPending, SentID: "lt-b"}},
-			want:   want{phase: PhaseTemplatePending, current: newName, group: "lt-b", keep: []string{oldName, oldName + "-1"}},
+		"Held": {
+			reason: "A group that cannot be told anything stays where it was sent.",
+			args:   Inputs{Templates: []Template{oldTemplate, newTemplate}, Group: onOld, GroupHeld: true},
+			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-old", keep: []string{oldName}},
 		},
-		"SentByARunThatIsForgotten": {
-			reason: "A status that was not written knows of no template that came later: what is seen counts then.",
-			args:   Inputs{Templates: []Template{oldTemplate, {Resource: "launch-template-b", ID: "lt-b"}}, Group: onOld, Memory: sentTo("lt-b", "another")},
-			want:   want{phase: PhaseTemplatePending, current: newName, group: "lt-old", keep: []string{oldName, "launch-template-b"}},
-		},
-		"SentAndSeen": {
-			reason: "Once a run has seen the group where it was sent, whatever else is seen is newer.",
-			args: Inputs{
-				Templates: []Template{oldTemplate, {Resource: "launch-template-b", ID: "lt-b"}}, Group: onOld,
-				Memory: Memory{RollKey: "b", Phase: PhaseIdle, SentID: "lt-b", Retired: []string{oldKey}},
-			},
-			want: want{phase: PhaseTemplatePending, current: newName, group: "lt-old", keep: []string{oldName, "launch-template-b"}},
+		"HeldAndOld": {
+			reason: "So does one that is seen as it was before.",
+			args:   Inputs{Templates: []Template{oldTemplate, newTemplate}, Group: seenAt(5, *onOld), Memory: sentAt(5, "lt-new", oldKey), GroupHeld: true},
+			want:   want{phase: PhaseSwitchPending, current: newName, group: "lt-new", keep: []string{oldName}},
 		},
 		"ObservedNothing": {
 			reason: "A group whose observed template is missing proves nothing.",

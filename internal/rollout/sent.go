@@ -1,40 +1,32 @@
 package rollout
 
-import (
-	"slices"
+import "slices"
 
-	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
-)
-
-// upToDate is the group as it is seen, unless the last run remembers to have sent it to another template since. A cache that
-// lags behind shows a group that has not been sent yet what the provider may be acting on by now. What is observed of it is
-// as old then, and says nothing. A status that could not be written is old as well: the group was sent to another template
-// since when it is seen on the one that the status has.
-func upToDate(in Inputs) *Group {
-	g, sent := in.Group, in.Memory.SentID
-	if g == nil || sent == "" || sent == g.Sent || sent == g.Observed || !isSwitching(in.Memory.Phase) || !isLeft(in, g.Sent) {
-		return g
+// isOld says that the group is seen as it was before the last run sent it to another template. A cache that lags behind shows
+// a group that has not been sent yet what the provider may be acting on by now. The API server gives a resource another
+// generation with every change of its spec, so whatever was sent by a run that went on from one generation is beyond that.
+// Where the status is the older one, the group is beyond it as well.
+func isOld(in Inputs) bool {
+	g, m := in.Group, in.Memory
+	if g == nil || g.Generation == 0 || g.Generation > m.Generation || g.Sent == m.SentID {
+		return false
 	}
-	return &Group{Sent: sent, Busy: g.Busy}
+	return slices.ContainsFunc(in.Templates, func(t Template) bool { return t.ID != "" && t.ID == m.SentID })
 }
 
-// isSwitching says that no run has seen yet what the group was last told to use. Once one has, no later one sees less.
-func isSwitching(p Phase) bool { return p == PhaseTemplatePending || p == PhaseSwitchPending }
-
-// isLeft says that a template was one to leave already when the last run sent the group to another: one of another key, or of
-// an earlier attempt at the same.
-func isLeft(in Inputs, id string) bool {
-	left, found := attemptOf(in, id)
-	sent, _ := attemptOf(in, in.Memory.SentID)
-	return found && (slices.Contains(in.Memory.Retired, left.String()) || left.RollKey == sent.RollKey && left.Number < sent.Number)
+// asSent is the group as the last run left it, of which nothing is observed.
+func asSent(in Inputs) *Group {
+	return &Group{Sent: in.Memory.SentID, Generation: in.Memory.Generation, Busy: in.Group.Busy}
 }
 
-// attemptOf the template of an id.
-func attemptOf(in Inputs, id string) (naming.Attempt, bool) {
-	for _, t := range in.Templates {
-		if a, ok := naming.AttemptOfTemplate(t.Resource); ok && t.ID == id {
-			return a, true
-		}
+// sentFrom is the generation from which a run goes on that tells the group to use a template. Where what is seen is old, that
+// is the one that the last run made, if this one makes another.
+func sentFrom(in Inputs, old bool, groupID string) int64 {
+	switch {
+	case in.Group == nil:
+		return 0
+	case old && groupID != in.Group.Sent:
+		return in.Group.Generation + 1
 	}
-	return naming.Attempt{}, false
+	return in.Group.Generation
 }

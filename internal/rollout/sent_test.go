@@ -1,75 +1,74 @@
 package rollout
 
-import (
-	"testing"
+import "testing"
 
-	"github.com/google/go-cmp/cmp"
-)
-
-// TestUpToDate holds which of what is seen of a group and what the status remembers is newer.
-func TestUpToDate(t *testing.T) {
-	retry := Template{Resource: oldTemplate.Resource + "-1", ID: "lt-retry"}
-	all := []Template{oldTemplate, retry, newTemplate}
+// TestIsOld holds which of what is seen of a group and what the status remembers is newer.
+func TestIsOld(t *testing.T) {
+	all := []Template{oldTemplate, newTemplate}
 	cases := map[string]struct {
 		reason string
 		args   Inputs
-		want   *Group
+		want   bool
 	}{
-		"NoGroup": {
-			reason: "There is none.",
-			args:   Inputs{Memory: sentTo("lt-new", oldKey)},
+		"NoGroup":    {reason: "There is none.", args: Inputs{Templates: all, Memory: sentAt(5, "lt-new")}},
+		"StatusLost": {reason: "Without a memory what is seen is all there is.", args: Inputs{Templates: all, Group: seenAt(5, *onOld)}},
+		"Before": {
+			reason: "What is not beyond the generation from which the last run sent it elsewhere is from before.",
+			args:   Inputs{Templates: all, Group: seenAt(5, *onOld), Memory: sentAt(5, "lt-new")}, want: true,
 		},
-		"StatusLost": {
-			reason: "Without a memory what is seen is all there is.",
-			args:   Inputs{Templates: all, Group: onOld},
-			want:   onOld,
+		"LongBefore": {
+			reason: "All the more what is older than that.",
+			args:   Inputs{Templates: all, Group: seenAt(3, *onOld), Memory: sentAt(5, "lt-new")}, want: true,
 		},
-		"Agreed": {
-			reason: "Nothing is older.",
-			args:   Inputs{Templates: all, Group: moving, Memory: sentTo("lt-new", oldKey)},
-			want:   moving,
-		},
-		"GroupOlder": {
-			reason: "A group on a template that the last run sent it away from is an old view of it.",
-			args:   Inputs{Templates: all, Group: onOld, Memory: sentTo("lt-new", oldKey)},
-			want:   &Group{Sent: "lt-new"},
-		},
-		"GroupOlderThanARetry": {
-			reason: "So is one on an earlier attempt at the same key.",
-			args:   Inputs{Templates: all, Group: onOld, Memory: sentTo("lt-retry")},
-			want:   &Group{Sent: "lt-retry"},
+		"Sent": {
+			reason: "The next generation has what the last run sent.",
+			args:   Inputs{Templates: all, Group: seenAt(6, *moving), Memory: sentAt(5, "lt-new")},
 		},
 		"StatusOlder": {
-			reason: "A template that was to come yet, in the run that wrote the status, is one that the group was sent to since.",
-			args:   Inputs{Templates: all, Group: moving, Memory: Memory{RollKey: newKey, Phase: PhaseTemplatePending, SentID: "lt-old", Retired: []string{oldKey}}},
-			want:   moving,
+			reason: "A group that another run has sent elsewhere, whose status could not be written or is not seen yet, is beyond the status.",
+			args:   Inputs{Templates: all, Group: seenAt(7, *onOld), Memory: sentAt(5, "lt-new")},
 		},
-		"StatusOlderThanARetry": {
-			reason: "So is a later attempt.",
-			args:   Inputs{Templates: all, Group: &Group{Sent: "lt-retry"}, Memory: sentTo("lt-old")},
-			want:   &Group{Sent: "lt-retry"},
+		"Agreed": {
+			reason: "A run that changed nothing has nothing that could be missing.",
+			args:   Inputs{Templates: all, Group: seenAt(5, *onNew), Memory: sentAt(5, "lt-new")},
 		},
-		"StatusOlderThanGoingBack": {
-			reason: "A group that is seen where the status has it, and was sent back since, was so by a run whose status was not written.",
-			args:   Inputs{Templates: all, Group: &Group{Sent: "lt-old", Observed: "lt-new"}, Memory: sentTo("lt-new", oldKey)},
-			want:   &Group{Sent: "lt-old", Observed: "lt-new"},
-		},
-		"Settled": {
-			reason: "Once a run has seen the group where it was sent, no later one sees less.",
-			args:   Inputs{Templates: all, Group: onOld, Memory: Memory{RollKey: newKey, Phase: PhaseIdle, SentID: "lt-new", Retired: []string{oldKey}}},
-			want:   onOld,
+		"Unknown": {
+			reason: "Without a generation nothing can be told.",
+			args:   Inputs{Templates: all, Group: onOld, Memory: sentAt(5, "lt-new")},
 		},
 		"Gone": {
-			reason: "Of a template that is not there any more nothing is known.",
-			args:   Inputs{Templates: all, Group: &Group{Sent: "lt-gone"}, Memory: sentTo("lt-new", oldKey)},
-			want:   &Group{Sent: "lt-gone"},
+			reason: "No group can go back to a template that is not there any more.",
+			args:   Inputs{Templates: all, Group: seenAt(5, *onOld), Memory: sentAt(5, "lt-gone")},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, upToDate(tc.args)); diff != "" {
-				t.Errorf("\n%s\nupToDate(...): -want, +got:\n%s", tc.reason, diff)
+			if got := isOld(tc.args); got != tc.want {
+				t.Errorf("\n%s\nisOld(...): want %t, got %t", tc.reason, tc.want, got)
 			}
 		})
+	}
+}
+
+// TestSentFrom holds that the next run can tell what this one sent from what was there before, however old the view was, and
+// that a run which sends the same remembers the same.
+func TestSentFrom(t *testing.T) {
+	in := Inputs{RollKey: newKey, Templates: []Template{oldTemplate, newTemplate}, Group: seenAt(5, *onOld)}
+	first := Of(in)
+	if first.GroupID != "lt-new" || first.Memory.Generation != 5 {
+		t.Fatalf("Of(...): a group seen at generation 5 is sent %q from %d", first.GroupID, first.Memory.Generation)
+	}
+	in.Memory = first.Memory
+	if again := Of(in); again.GroupID != "lt-new" || again.Memory.Generation != 5 {
+		t.Errorf("Of(...): an old view sends the group %q from %d, want lt-new from 5 again", again.GroupID, again.Memory.Generation)
+	}
+	in.RollKey, in.Templates = "b", append(in.Templates, Template{Resource: "launch-template-b", ID: "lt-b"})
+	other := Of(in)
+	if other.GroupID != "lt-b" || other.Memory.Generation != 6 {
+		t.Errorf("Of(...): an old view sends the group %q from %d, want lt-b from 6, which the run before made", other.GroupID, other.Memory.Generation)
+	}
+	in.Memory, in.Group = other.Memory, seenAt(6, *moving)
+	if late := Of(in); late.GroupID != "lt-b" || late.Phase != PhaseSwitchPending {
+		t.Errorf("Of(...): what the run before last made is taken for newer than what the last one did: %+v", late)
 	}
 }

@@ -61,6 +61,8 @@ type ReconcileOptions struct {
 	Order func(n int) []int
 	// FailApplyAt makes an apply fail, counted from 1, which stops the rest (notes). 0: none fails.
 	FailApplyAt int
+	// Refused is the composed resource name of one that cannot be applied, which stops the rest as well.
+	Refused string
 }
 
 // A Reconcile is what came of one.
@@ -249,6 +251,9 @@ func (c *Crossplane) applyAll(desired map[string]Object, o ReconcileOptions) err
 		if n+1 == o.FailApplyAt {
 			return errors.New("cannot apply " + names[i] + ": the API server is not reachable")
 		}
+		if names[i] == o.Refused {
+			return errors.New("cannot apply " + names[i] + ": forbidden")
+		}
 		c.apply(names[i], desired[names[i]])
 	}
 	return nil
@@ -271,7 +276,12 @@ func (c *Crossplane) apply(resource string, next Object) {
 	}
 	SetField(next, Text(c.XR, fieldMetadata, "name"), fieldMetadata, "labels", "crossplane.io/composite")
 	SetField(next, resource, fieldMetadata, fieldAnnotations, annotationResourceName)
+	spec := Hash(mr[fieldSpec])
 	apply(mr, c.applied[name], next)
+	if Hash(mr[fieldSpec]) != spec {
+		generation, _ := Number(mr, fieldMetadata, "generation")
+		SetField(mr, int64(generation+1), fieldMetadata, "generation")
+	}
 	c.applied[name] = next
 	if Text(c.XR, fieldMetadata, "namespace") == "" && Text(mr, fieldSpec, "deletionPolicy") == "" {
 		// The CRD's default.

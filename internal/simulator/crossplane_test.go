@@ -160,6 +160,42 @@ func TestRequirements(t *testing.T) {
 	}
 }
 
+// TestGeneration holds that a resource has another one with every change of its spec, and of nothing else.
+func TestGeneration(t *testing.T) {
+	size := 1.0
+	c, _ := newControlPlane(func(*fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse { return desire(map[string]float64{"a": size}) })
+	for i, want := range []int{1, 1, 2} {
+		if i == 2 {
+			size = 2
+		}
+		c.Reconcile(t.Context(), ReconcileOptions{})
+		SetField(c.MR("a"), float64(i), "status", "seen")
+		if got, _ := Number(c.MR("a"), "metadata", "generation"); got != want {
+			t.Errorf("after %d reconciles the generation is %d, want %d", i+1, got, want)
+		}
+	}
+}
+
+// TestRefused holds that one resource which cannot be applied keeps the status from being written.
+func TestRefused(t *testing.T) {
+	c, _ := newControlPlane(func(*fnv1.RunFunctionRequest) *fnv1.RunFunctionResponse {
+		rsp := desire(map[string]float64{"a": 1, "b": 1})
+		rsp.Desired.Composite = &fnv1.Resource{Resource: &structpb.Struct{Fields: map[string]*structpb.Value{
+			"status": structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{"seen": structpb.NewStringValue("x")}}),
+		}}}
+		return rsp
+	})
+	for _, tc := range []struct{ refused, want string }{{refused: "b"}, {want: "x"}} {
+		r := c.Reconcile(t.Context(), ReconcileOptions{Refused: tc.refused})
+		if got := Text(c.XR, "status", "seen"); got != tc.want || (r.Err != nil) != (tc.refused != "") {
+			t.Errorf("with %q refused the status is %q and the error %v, want %q", tc.refused, got, r.Err, tc.want)
+		}
+	}
+	if c.MR("a") == nil {
+		t.Error("what comes before it is not applied")
+	}
+}
+
 // TestStale holds what old views show: the step before, or what the last reconcile saw, and never anything older than that.
 func TestStale(t *testing.T) {
 	cases := map[string]struct {

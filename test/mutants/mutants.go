@@ -49,14 +49,14 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 	{
 		name: "goes back to the old template while the provider may be leaving it", property: deletion,
 		file: "internal/rollout/attempt.go",
-		from: "g != nil && id != \"\"",
-		to:   "g != nil && id == \"\"",
+		from: "isLeaving(in.Group, t.ID) &&",
+		to:   "t.Terminating && isLeaving(in.Group, t.ID) &&",
 	},
 	{
 		name: "sends a group back because of an old view of it", property: refreshes,
 		file:  "internal/rollout/sent.go",
-		from:  "g == nil || sent == \"\" ||",
-		to:    "g == nil || sent != \"\" ||",
+		from:  "g == nil || g.Generation == 0 ||",
+		to:    "g == nil || g.Generation != 0 ||",
 		blind: true,
 	},
 	{
