@@ -39,6 +39,11 @@ func TestRoll(t *testing.T) {
 	if got := simulator.Text(after, "status", "imageID"); got != imageB {
 		t.Errorf("image %s, want %s", got, imageB)
 	}
+	// By this a run can tell an old view of the group.
+	seen, _ := simulator.Number(after, "status", "rollout", "groupGeneration")
+	if is, _ := simulator.Number(n.mrs("workers")["autoscaling-group"], "metadata", "generation"); seen == 0 || seen != is {
+		t.Errorf("the last run saw generation %d of the group, it is %d", seen, is)
+	}
 	for _, id := range simulator.Texts(after, "status", "providerIDList") {
 		if slices.Contains(members, id) {
 			t.Errorf("%s was not replaced", id)
