@@ -32,16 +32,14 @@ func currentAttempt(in Inputs) naming.Attempt {
 //
 //   - Its template is being deleted. That is so when a key comes back whose template was let go, and the status that knew was
 //     lost; or when someone deletes a managed resource by hand.
-//   - The group was told to use another template, and is still seen on this one. The provider shows the old template until its
-//     operation is over, so to be seen on that one would prove nothing once the group is told to go back: it may be on the
-//     other one by then. An id that the group never had proves that it is back.
-//   - The group was told to use another template, is not seen at all, and may have had this one.
+//   - The group was told to leave its template. The template may have been let go since, in a run whose outcome is not seen
+//     yet. And to be seen on it would not prove that the group is back: the provider shows the old template until its
+//     operation is over, and it may be on the other one by then. An id that the group never had proves that it is back.
+//     Without a status only those are known to have been left which the group is still seen on.
 func freshAttempt(in Inputs, current naming.Attempt) naming.Attempt {
 	t := templateOf(in, current)
-	if t.Terminating {
-		return nextGeneration(current)
-	}
-	if isLeaving(in.Group, t.ID) && (in.Group.Observed == t.ID || in.Group.Observed == "" && slices.Contains(in.Memory.Retired, current.String())) {
+	left := isLeaving(in.Group, t.ID) && (in.Group.Observed == t.ID || slices.Contains(in.Memory.Retired, current.String()))
+	if t.Terminating || left {
 		return nextGeneration(current)
 	}
 	return current

@@ -49,8 +49,8 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 	{
 		name: "goes back to the old template while the provider may be leaving it", property: deletion,
 		file: "internal/rollout/attempt.go",
-		from: "isLeaving(in.Group, t.ID) &&",
-		to:   "t.Terminating && isLeaving(in.Group, t.ID) &&",
+		from: "t.Terminating || left",
+		to:   "t.Terminating || left && in.Group == nil",
 	},
 	{
 		name: "sends a group back because of an old view of it", property: refreshes,
