@@ -202,11 +202,6 @@ func templateContent(mr kube.Object) any {
 	return spec
 }
 
-// wasDeleted says whether a managed resource was.
-func (r *recorder) wasDeleted(name string) bool {
-	return first(r.all(), -1, func(f frame) bool { return f.name() == name && f.deleting() }) >= 0
-}
-
 // deletedUnused holds that the group was neither sent to nor seen on a template when that was deleted.
 func (r *recorder) deletedUnused(t *testing.T) {
 	t.Helper()
