@@ -111,6 +111,9 @@ func try(root, dir string, m mutant, checks, seed int) ([]string, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("the mutant does not compile: %w\n%s", err, out)
 	}
+	if m.rare {
+		checks *= 4
+	}
 	test := exec.CommandContext(ctx, binary, "-test.run", "^TestHistories$/^"+m.setting()+"$", "-rapid.nofailfile", "-rapid.shrinktime", "1ms",
 		"-rapid.checks", fmt.Sprint(checks), "-rapid.seed", fmt.Sprint(seed))
 	test.Dir = root
