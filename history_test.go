@@ -33,6 +33,8 @@ type history struct {
 	statusLost, annotationsDropped bool
 	// refused is the resource that cannot be applied.
 	refused string
+	// unwritten says that the last run could not write its status.
+	unwritten bool
 	// held says that the last run held the group.
 	held bool
 	// sawOld says that a run had an old view at some time.
@@ -166,6 +168,10 @@ func (h *history) anyReconcile() {
 	case 6:
 		o.Stuck, o.StaleXR, o.StaleMRs = true, true, true
 	}
+	if o.Stuck && h.unwritten {
+		// Nothing remembers then what the last run sent.
+		o.StaleMRs = false
+	}
 	if h.isUnnamed() || o.Stuck && o.StaleXR && o.StaleMRs && (h.held || h.holds()) {
 		o.StaleXR, o.StaleMRs = false, false
 	}
@@ -195,7 +201,7 @@ func (h *history) reconcile(o simulator.ReconcileOptions) {
 	h.held = h.holds()
 	o.Refused = h.refused
 	r := h.Reconcile(context.Background(), o)
-	h.last = r
+	h.last, h.unwritten = r, r.Err != nil
 	if r.Response == nil {
 		h.rt.Fatalf("the function failed: %v", r.Err)
 	}
