@@ -115,7 +115,7 @@ histories: ## Hold a pool's six properties over HISTORIES (10000) random histori
 .PHONY: soak
 soak: ## The same over 1,000,000 histories, some hours (SEED=n replays)
 	@echo 'SEED=$(SEED)'
-	GOGC=800 $(GO) test -run '^TestHistories$$' -count=1 -timeout 0 . -rapid.checks=250000 -rapid.seed=$(SEED)
+	GOGC=800 $(GO) test -run '^TestHistories$$' -count=1 -timeout 0 -parallel 4 . -rapid.checks=250000 -rapid.seed=$(SEED)
 
 .PHONY: mutants
 mutants: ## Make the mistakes of docs/rollouts.md and expect the property that it names to fail
