@@ -29,18 +29,18 @@ func managedOf(observed map[string]*fnv1.Resource) pool.Managed {
 		case name == naming.ResourceObject:
 			m.Object = new(objectOf(s))
 		case name == naming.ResourcePolicy:
-			m.Policy = new(resourceOf(s))
+			m.Policy = new(resourceOf(s, conditionsOf(s)))
 		case isTemplate:
 			m.Templates[name] = templateOf(s)
 		case naming.IsHook(name):
-			m.Hooks[name] = resourceOf(s)
+			m.Hooks[name] = resourceOf(s, conditionsOf(s))
 		}
 	}
 	return m
 }
 
-func resourceOf(s *structpb.Struct) pool.Resource {
-	conditions := conditionsOf(s)
+// resourceOf a managed resource, whose conditions are made once as they cost.
+func resourceOf(s *structpb.Struct, conditions map[string]condition.Condition) pool.Resource {
 	r := pool.Resource{
 		APIVersion:   text(s, "apiVersion"),
 		Kind:         text(s, "kind"),
@@ -60,8 +60,9 @@ func resourceOf(s *structpb.Struct) pool.Resource {
 }
 
 func groupOf(s *structpb.Struct) pool.ObservedGroup {
+	conditions := conditionsOf(s)
 	g := pool.ObservedGroup{
-		Resource:        resourceOf(s),
+		Resource:        resourceOf(s, conditions),
 		ARN:             text(s, "status", "atProvider", "arn"),
 		SentTemplateID:  text(s, "spec", "forProvider", "launchTemplate", "id"),
 		Generation:      int64(at(s, "metadata", "generation").GetNumberValue()),
@@ -72,7 +73,7 @@ func groupOf(s *structpb.Struct) pool.ObservedGroup {
 	g.AvailableSince = availableSince(s)
 	// Upjet's own condition, which provider-aws v2.5.0 never sets. There the group's observed template says as much: it is not
 	// refreshed while an operation is under way.
-	g.Busy = conditionsOf(s)["AsyncOperation"].Reason == "Ongoing"
+	g.Busy = conditions["AsyncOperation"].Reason == "Ongoing"
 	// The provider's id of a group is its name. A group whose annotations were lost, as in a restore, is named after its
 	// managed resource by a provider that sees it before we do: that is no name of ours, and not the group's.
 	for _, name := range []string{g.ExternalName, text(s, "status", "atProvider", "id")} {
@@ -98,8 +99,9 @@ func availableSince(s *structpb.Struct) time.Time {
 }
 
 func templateOf(s *structpb.Struct) pool.ObservedTemplate {
+	conditions := conditionsOf(s)
 	t := pool.ObservedTemplate{
-		Resource: resourceOf(s),
+		Resource: resourceOf(s, conditions),
 		Name:     text(s, "spec", "forProvider", "name"),
 		ImageID:  text(s, "spec", "forProvider", "imageId"),
 	}
@@ -113,7 +115,7 @@ func templateOf(s *structpb.Struct) pool.ObservedTemplate {
 	}
 	t.Terminating = text(s, "metadata", "deletionTimestamp") != ""
 	if t.ID == "" {
-		t.Creation = creationProblem(s)
+		t.Creation = creationProblem(conditions)
 	}
 	return t
 }
@@ -121,9 +123,9 @@ func templateOf(s *structpb.Struct) pool.ObservedTemplate {
 // creationProblem reads, from what the managed resource says of itself, why it cannot be created: what EC2 answers when
 // the name is taken, and what crossplane-runtime reports after an interrupted creation. A name that is taken explains
 // more, so it is the problem where both are reported. Any other failure is tried again.
-func creationProblem(s *structpb.Struct) pool.CreationProblem {
+func creationProblem(conditions map[string]condition.Condition) pool.CreationProblem {
 	problem := pool.CreationProblem("")
-	for t, c := range conditionsOf(s) {
+	for t, c := range conditions {
 		switch {
 		case c.Status != condition.False:
 		case strings.Contains(c.Message, "InvalidLaunchTemplateName.AlreadyExistsException"):
@@ -139,7 +141,7 @@ func creationProblem(s *structpb.Struct) pool.CreationProblem {
 
 func objectOf(s *structpb.Struct) pool.ObservedObject {
 	return pool.ObservedObject{
-		Resource: resourceOf(s),
+		Resource: resourceOf(s, conditionsOf(s)),
 		Bucket:   text(s, "spec", "forProvider", "bucket"),
 		Key:      text(s, "spec", "forProvider", "key"),
 	}
