@@ -41,11 +41,12 @@ func isNeeded(t Template, in Inputs, p Plan) bool {
 	if in.Reading == nil || in.Reading.isRefreshing() {
 		return true
 	}
-	if t.ID != "" && t.ID == in.Reading.TemplateID {
-		// AWS has the group on it, whatever else is seen.
-		return true
-	}
-	return slices.ContainsFunc(in.Reading.Members, func(m Member) bool { return t.ID != "" && m.TemplateID == t.ID })
+	return t.ID != "" && isUsed(in.Reading, t.ID)
+}
+
+// isUsed says that AWS has the group or a member on a template, whatever else is seen.
+func isUsed(r *Reading, id string) bool {
+	return r.TemplateID == id || slices.ContainsFunc(r.Members, func(m Member) bool { return m.TemplateID == id })
 }
 
 // retired remembers the attempts at other roll keys, from when they are first seen to be of another key on: in the run

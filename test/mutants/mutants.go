@@ -45,8 +45,8 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 	{
 		name: "drops a template that a member was launched from", property: deletion,
 		file: "internal/rollout/keep.go",
-		from: "return slices.ContainsFunc(in.Reading.Members, func(m Member) bool { return t.ID != \"\" && m.TemplateID == t.ID })",
-		to:   "return slices.ContainsFunc(in.Reading.Members, func(m Member) bool { return t.ID != \"\" && m.TemplateID == t.ID && m.Leaving })",
+		from: "return m.TemplateID == id }",
+		to:   "return m.TemplateID == id && m.Leaving }",
 	},
 	{
 		name: "goes back to the old template while the provider may be leaving it", property: deletion,
