@@ -232,12 +232,10 @@ func templateOf(in Inputs, a naming.Attempt) Template {
 }
 
 // isAboutToSwitch says that no run has sent the group to the current template yet, so that what refresh there is was one to
-// another. A group that looks as if it had not been sent, after a run that did so or while AWS has it there, is an old view
-// of it.
+// another. A group that AWS has there already was sent by a run that neither the group nor the status shows.
 func isAboutToSwitch(in Inputs, p Plan) bool {
-	sent := in.Memory.RollKey == in.RollKey && in.Memory.Phase == PhaseSwitchPending
 	arrived := in.Reading != nil && in.Reading.TemplateID == p.CurrentID
-	return in.Group != nil && in.Group.Sent != p.CurrentID && !sent && !arrived
+	return in.Group != nil && in.Group.Sent != p.CurrentID && !arrived
 }
 
 // isRetried says that the current attempt is given up for another, and remembers a roll that looks lost until the next

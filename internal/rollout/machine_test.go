@@ -599,8 +599,8 @@ func TestNotLost(t *testing.T) {
 	t.Run("StaleView", func(t *testing.T) {
 		in := base()
 		in.Reading = reading("Failed", outdated...)
-		in.Group = &Group{Sent: "lt-old", Observed: "lt-old"}
-		in.Memory = Memory{RollKey: newKey, Phase: PhaseSwitchPending}
+		in.Group = seenAt(5, *onOld)
+		in.Memory = Memory{RollKey: newKey, Phase: PhaseSwitchPending, SentID: "lt-new", Generation: 5}
 		if p := Of(in); p.Memory.EarlierRefresh != "" {
 			t.Errorf("a group that was sent to the template, and is shown as before, makes the roll's own refresh an earlier one: %+v", p.Memory)
 		}
