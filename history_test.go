@@ -37,8 +37,6 @@ type history struct {
 	unwritten bool
 	// held says that the last run held the group.
 	held bool
-	// sawOld says that a run had an old view at some time.
-	sawOld bool
 	// readFailed says that a reading failed at some time, or could not be used.
 	readFailed bool
 	// unnamed says that the group was deleted by hand while its managed resource had no name of ours: see isUnnamed.
@@ -197,7 +195,6 @@ func (h *history) holds() bool {
 // reconcile and hold what must hold after every single run.
 func (h *history) reconcile(o simulator.ReconcileOptions) {
 	needed, before := h.needed(), h.listed()
-	h.sawOld = h.sawOld || o.StaleXR || o.StaleMRs
 	h.held = h.holds()
 	o.Refused = h.refused
 	r := h.Reconcile(context.Background(), o)

@@ -453,7 +453,7 @@ func (h *history) isWhole() {
 // retried and counted as such, or because someone deleted the template; each move starts one refresh, unless the call
 // fails, and nothing else does.
 func (h *history) startsOneRefreshPerRoll() {
-	refreshes, keys, recreated, twice := 0, 0, 0, 0
+	refreshes, keys, recreated := 0, 0, 0
 	last := map[string]naming.Attempt{}
 	for i, m := range h.AWS.Moves {
 		switch {
@@ -469,16 +469,11 @@ func (h *history) startsOneRefreshPerRoll() {
 		case a.Number%10 > 3:
 			h.failsf(oneRefreshPerRoll, "move %d is retry number %d", i, a.Number%10)
 		case a.Number%10 > 0 && h.isRetry(i, a):
-		case h.isTwice(i, a):
-			twice++
 		case again && previous == a:
 			recreated++
 		default:
 			keys++
 		}
-	}
-	if twice > h.keys {
-		h.failsf(oneRefreshPerRoll, "%d generations followed one another for %d changes of the roll key: %s", twice, h.keys, h.moves())
 	}
 	if refreshes != h.AWS.Refreshes {
 		h.failsf(oneRefreshPerRoll, "%d refreshes were started for %d moves", h.AWS.Refreshes, refreshes)
@@ -497,16 +492,6 @@ func (h *history) isRetry(i int, a naming.Attempt) bool {
 	}
 	m := h.AWS.Moves[i-1]
 	return m.Lost || m.Refresh.Status == simulator.RefreshSuccessful
-}
-
-// isTwice says that a group that went back to a roll key's template moved on to another generation of the same key. One run
-// with an old view made that one, and another one, which did not see it, sent the group back without.
-func (h *history) isTwice(i int, a naming.Attempt) bool {
-	if !h.sawOld || i == 0 || a.Number == 0 || a.Number%10 > 0 {
-		return false
-	}
-	before := attemptOf(h.AWS.Moves[i-1].Name)
-	return before.RollKey == a.RollKey && !h.isTwice(i-1, before)
 }
 
 func (h *history) moves() string {
