@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand"
 	"slices"
+	"strings"
 
 	"pgregory.net/rapid"
 
@@ -170,7 +171,11 @@ func (h *history) anyReconcile() {
 		// Nothing remembers then what the last run sent.
 		o.StaleMRs = false
 	}
-	if h.isUnnamed() || o.Stuck && o.StaleXR && o.StaleMRs && (h.held || h.holds()) {
+	if o.Stuck && o.StaleXR && o.StaleMRs && (h.held || h.holds(h.XR) || h.holds(h.lastSeen())) {
+		// Both the group and the status are then as they were before the last run, and so is what it sends.
+		o.StaleXR, o.StaleMRs = false, false
+	}
+	if h.isUnnamed() {
 		o.StaleXR, o.StaleMRs = false, false
 	}
 	for _, resource := range h.resources() {
@@ -184,18 +189,32 @@ func (h *history) anyReconcile() {
 	h.reconcile(o)
 }
 
-// holds says that a group cannot be made anew and is sent again as it is seen: by a run that sees both that and the status as
-// they were before the last one, as it was before that.
-func (h *history) holds() bool {
+// holds says that a run which sees a composite sends the group again as it sees that, for it cannot be made anew.
+func (h *history) holds(xr object) bool {
 	cluster := h.Objects[simulator.ObjectKey("Cluster", exportsNamespace, "demo")]
-	unknownZone := slices.Contains(simulator.Texts(h.XR, "spec", "failureDomains"), "us-east-1z")
-	return unknownZone || simulator.Hash(simulator.Field(cluster, "status", "exports")) != simulator.Hash(h.exports())
+	return h.isWithoutZone(xr) || simulator.Hash(simulator.Field(cluster, "status", "exports")) != simulator.Hash(h.exports())
+}
+
+// lastSeen is the composite as the last run saw it.
+func (h *history) lastSeen() object {
+	return h.last.Request.GetObserved().GetComposite().GetResource().AsMap()
+}
+
+// isWithoutZone says that the cluster has none of a composite's zones.
+func (h *history) isWithoutZone(xr object) bool {
+	wanted := simulator.Texts(xr, "spec", "failureDomains")
+	if len(wanted) == 0 {
+		wanted = simulator.Texts(xr, "status", "inheritedFailureDomains")
+	}
+	return len(wanted) > 0 && !slices.ContainsFunc(wanted, func(zone string) bool {
+		return strings.Contains(h.zonesOf, strings.TrimPrefix(zone, "us-east-1"))
+	})
 }
 
 // reconcile and hold what must hold after every single run.
 func (h *history) reconcile(o simulator.ReconcileOptions) {
 	needed, before := h.needed(), h.listed()
-	h.held = h.holds()
+	h.held = h.holds(h.XR)
 	o.Refused = h.refused
 	r := h.Reconcile(context.Background(), o)
 	h.last, h.unwritten = r, r.Err != nil

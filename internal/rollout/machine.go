@@ -143,7 +143,8 @@ type Memory struct {
 	Generation int64
 	// LostReading is the reading that first found the roll lost; empty when it is not.
 	LostReading string
-	// EarlierRefresh is the newest refresh from before the group was told to use the current template, by its id.
+	// EarlierRefresh is the newest refresh from before the group was told to use the current template, by its id; only where
+	// it began after that was made.
 	EarlierRefresh string
 	// Retired are attempts whose templates were let go, and may still exist in AWS. See naming.Attempt.
 	Retired []string
@@ -202,7 +203,7 @@ func Of(in Inputs) Plan {
 	if old {
 		in.Group = asSent(in)
 	}
-	p := Plan{Current: freshAttempt(in, currentAttempt(in)), Memory: Memory{RollKey: in.RollKey, Retired: retired(in), EarlierRefresh: in.Memory.EarlierRefresh}}
+	p := Plan{Current: freshAttempt(in, currentAttempt(in)), Memory: Memory{RollKey: in.RollKey, Retired: retired(in)}}
 	current := templateOf(in, p.Current)
 	if isRetried(in, &p, current) {
 		p.Current.Number++
@@ -214,9 +215,7 @@ func Of(in Inputs) Plan {
 	p.Outdated, p.Skipped = outdated(in.Reading, p.CurrentID)
 	p.Phase, p.Reason = phase(in, p, current)
 	p.Memory.Phase = p.Phase
-	if isAboutToSwitch(in, p) && in.Reading != nil && in.Reading.Refresh != nil {
-		p.Memory.EarlierRefresh = in.Reading.Refresh.ID
-	}
+	p.Memory.EarlierRefresh = earlierRefresh(in, p, current)
 	p.Keep = keep(in, p)
 	return p
 }
@@ -229,6 +228,15 @@ func templateOf(in Inputs, a naming.Attempt) Template {
 		}
 	}
 	return Template{}
+}
+
+// earlierRefresh is the newest one while the group is not told yet to use the current template. One that began before the
+// template was made needs no remembering, and must not have any: when the change is taken back it is the roll's own again.
+func earlierRefresh(in Inputs, p Plan, current Template) string {
+	if in.Reading == nil || in.Reading.Refresh == nil || !isAboutToSwitch(in, p) || !beganAfter(in.Reading.Refresh, current) {
+		return in.Memory.EarlierRefresh
+	}
+	return in.Reading.Refresh.ID
 }
 
 // isAboutToSwitch says that no run has sent the group to the current template yet, so that what refresh there is was one to
@@ -285,8 +293,11 @@ func hasSucceeded(in Inputs, current Template) bool {
 // isOfRoll says that a refresh was one to the current template. One from before the template was made, or from before the
 // group was told to use it, was one to another.
 func isOfRoll(r *Refresh, in Inputs, current Template) bool {
-	return r.ID != in.Memory.EarlierRefresh && !r.Started.Before(current.Created)
+	return r.ID != in.Memory.EarlierRefresh && beganAfter(r, current)
 }
+
+// beganAfter says that a refresh did not begin before a template was made, as far as that is known.
+func beganAfter(r *Refresh, t Template) bool { return t.Resource != "" && !r.Started.Before(t.Created) }
 
 func phase(in Inputs, p Plan, current Template) (Phase, Reason) {
 	switch {

@@ -615,6 +615,23 @@ func TestNotLost(t *testing.T) {
 			t.Errorf("a group that AWS has on the template makes the roll's own refresh an earlier one: %+v", p.Memory)
 		}
 	})
+	t.Run("TakenBack", func(t *testing.T) {
+		in := base()
+		in.Reading = reading("InProgress", outdated...)
+		in.Reading.TemplateID = "lt-new"
+		in.RollKey, in.Memory.RollKey = "00000003", "00000003"
+		if p := Of(in); p.Memory.EarlierRefresh != "" {
+			t.Errorf("a change that is not taken up yet makes the roll's own refresh an earlier one: %+v", p.Memory)
+		}
+	})
+	t.Run("BeforeTheSwitch", func(t *testing.T) {
+		in := base()
+		in.Reading = reading("InProgress", outdated...)
+		in.Group = onOld
+		if p := Of(in); p.Memory.EarlierRefresh != in.Reading.Refresh.ID {
+			t.Errorf("a refresh that began while the template was made is not remembered: %+v", p.Memory)
+		}
+	})
 	t.Run("EarlierRefresh", func(t *testing.T) {
 		in := base()
 		in.Reading = reading("Failed", outdated...)
