@@ -1,0 +1,115 @@
+package v1alpha1
+
+// ExportsSchema is the one schema of cluster exports that this version understands.
+const ExportsSchema = "captf.io/aws-cluster/v1"
+
+// ClusterSource says where cluster-wide facts come from.
+// +kubebuilder:validation:XValidation:rule="has(self.exports) || has(self.exportsFrom)",message="set exportsFrom, exports or both: a pool takes its region, subnets and bucket from its cluster's exports"
+type ClusterSource struct {
+	// ExportsFrom names an object that publishes the exports, for example the cluster's own XR.
+	// +optional
+	ExportsFrom *ExportsReference `json:"exportsFrom,omitempty"`
+
+	// Exports inline. They are used when exportsFrom is not set, or when it leads to {} or null.
+	// +optional
+	Exports *Exports `json:"exports,omitempty"`
+}
+
+// An ExportsReference names the object that publishes the cluster's exports. Crossplane must be allowed to read it: grant
+// get, list and watch of its kind to Crossplane's service account. A Secret cannot publish them, as they end up in names,
+// tags and messages.
+// +kubebuilder:validation:XValidation:rule="self.apiVersion != 'v1' || self.kind != 'Secret'",message="a Secret cannot publish exports, which end up in names, tags and messages: name another object",fieldPath=".kind"
+type ExportsReference struct {
+	// APIVersion of the object, for example example.org/v1.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[0-9][a-z0-9]*$')",message="must be an API version such as v1 or example.org/v1"
+	APIVersion string `json:"apiVersion"`
+
+	// Kind of the object, for example Cluster.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Z][A-Za-z0-9]*$')",message="must be a kind such as Cluster"
+	Kind string `json:"kind"`
+
+	// Name of the object.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// Namespace of the object. Default: the XR's. Leave it empty for a cluster-scoped object of a cluster-scoped XR.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",message="must be the name of a namespace: lower-case letters, digits and -, with a letter or digit first and last"
+	Namespace string `json:"namespace,omitempty"`
+
+	// FieldPath of the exports in the object.
+	// +optional
+	// +kubebuilder:default="status.exports"
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	FieldPath string `json:"fieldPath,omitempty"`
+}
+
+// IsSecret says that the reference names a Secret. It must not be followed.
+func (r *ExportsReference) IsSecret() bool { return r.APIVersion == "v1" && r.Kind == "Secret" }
+
+// Exports are the cluster-wide facts of contract captf.io/aws-cluster/v1. The contract has more fields than a pool reads:
+// others are kept and ignored.
+// +kubebuilder:pruning:PreserveUnknownFields
+type Exports struct {
+	// Schema of the exports: captf.io/aws-cluster/v1.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self == 'captf.io/aws-cluster/v1'",message="this function reads \"captf.io/aws-cluster/v1\": point the pool at exports of that schema",messageExpression="'the cluster exports schema \"' + self + '\", this function reads \"captf.io/aws-cluster/v1\": point the pool at exports of that schema'"
+	Schema string `json:"schema,omitempty"`
+
+	// Region of the cluster, for example us-east-1.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Region string `json:"region,omitempty"`
+
+	// KubernetesClusterID is the id in the cluster's kubernetes.io/cluster/<id> tags.
+	// +optional
+	// +kubebuilder:validation:MaxLength=106
+	KubernetesClusterID string `json:"kubernetes_cluster_id,omitempty"`
+
+	// FailureDomains are the cluster's availability zones by name.
+	// +optional
+	FailureDomains map[string]FailureDomain `json:"failure_domains,omitempty"`
+
+	// SecurityGroupIDs are the cluster's security groups by role.
+	// +optional
+	SecurityGroupIDs SecurityGroupIDs `json:"security_group_ids,omitempty"`
+
+	// InstanceProfiles are the cluster's instance profiles by role.
+	// +optional
+	InstanceProfiles InstanceProfiles `json:"instance_profiles,omitempty"`
+
+	// BootstrapBucket is the S3 bucket that bootstrap data is staged in. The worker profile can read it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	BootstrapBucket string `json:"bootstrap_bucket,omitempty"`
+}
+
+// A FailureDomain is an availability zone of the cluster.
+// +kubebuilder:pruning:PreserveUnknownFields
+type FailureDomain struct {
+	// SubnetID of the zone's subnet for nodes.
+	// +optional
+	SubnetID string `json:"subnet_id,omitempty"`
+}
+
+// SecurityGroupIDs are the cluster's security groups by role.
+// +kubebuilder:pruning:PreserveUnknownFields
+type SecurityGroupIDs struct {
+	// Worker groups, put on every instance.
+	// +optional
+	Worker []string `json:"worker,omitempty"`
+}
+
+// InstanceProfiles are the cluster's instance profiles by role.
+// +kubebuilder:pruning:PreserveUnknownFields
+type InstanceProfiles struct {
+	// Worker profile's name.
+	// +optional
+	Worker string `json:"worker,omitempty"`
+}
