@@ -34,8 +34,6 @@ type history struct {
 	statusLost, annotationsDropped bool
 	// refused is the resource that cannot be applied.
 	refused string
-	// unwritten says that the last run could not write its status.
-	unwritten bool
 	// held says that the last run held the group.
 	held bool
 	// readFailed says that a reading failed at some time, or could not be used.
@@ -167,8 +165,8 @@ func (h *history) anyReconcile() {
 	case 6:
 		o.Stuck, o.StaleXR, o.StaleMRs = true, true, true
 	}
-	if o.Stuck && h.unwritten {
-		// Nothing remembers then what the last run sent.
+	if o.Stuck && h.last.Err != nil {
+		// The last run could not write its status, so nothing remembers what it sent.
 		o.StaleMRs = false
 	}
 	if o.Stuck && o.StaleXR && o.StaleMRs && (h.held || h.holds(h.XR) || h.holds(h.lastSeen())) {
@@ -217,7 +215,7 @@ func (h *history) reconcile(o simulator.ReconcileOptions) {
 	h.held = h.holds(h.XR)
 	o.Refused = h.refused
 	r := h.Reconcile(context.Background(), o)
-	h.last, h.unwritten = r, r.Err != nil
+	h.last = r
 	if r.Response == nil {
 		h.rt.Fatalf("the function failed: %v", r.Err)
 	}
