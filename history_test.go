@@ -169,11 +169,9 @@ func (h *history) anyReconcile() {
 		// The last run could not write its status, so nothing remembers what it sent.
 		o.StaleMRs = false
 	}
-	if o.Stuck && o.StaleXR && o.StaleMRs && (h.held || h.holds(h.XR) || h.holds(h.lastSeen())) {
-		// Both the group and the status are then as they were before the last run, and so is what it sends.
-		o.StaleXR, o.StaleMRs = false, false
-	}
-	if h.isUnnamed() {
+	// A group that is held is sent again as it is seen: as it was before the last run, where the status is from before that too.
+	heldOld := o.Stuck && o.StaleXR && o.StaleMRs && (h.held || h.holds(h.XR) || h.holds(h.lastSeen()))
+	if heldOld || h.isUnnamed() {
 		o.StaleXR, o.StaleMRs = false, false
 	}
 	for _, resource := range h.resources() {
