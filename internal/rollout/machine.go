@@ -112,7 +112,7 @@ type Refresh struct {
 	ID string
 	// Status as Auto Scaling spells it.
 	Status string
-	// Started is when it was.
+	// Started is when it began: zero where AWS does not say.
 	Started time.Time
 }
 
@@ -296,8 +296,11 @@ func isOfRoll(r *Refresh, in Inputs, current Template) bool {
 	return r.ID != in.Memory.EarlierRefresh && beganAfter(r, current)
 }
 
-// beganAfter says that a refresh did not begin before a template was made, as far as that is known.
-func beganAfter(r *Refresh, t Template) bool { return t.Resource != "" && !r.Started.Before(t.Created) }
+// beganAfter says that a refresh did not begin before a template was made, as far as that is known. AWS need not say when
+// a refresh began, and has no answer for one that is Pending.
+func beganAfter(r *Refresh, t Template) bool {
+	return t.Resource != "" && (r.Started.IsZero() || !r.Started.Before(t.Created))
+}
 
 func phase(in Inputs, p Plan, current Template) (Phase, Reason) {
 	switch {

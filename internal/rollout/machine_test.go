@@ -642,7 +642,38 @@ func TestNotLost(t *testing.T) {
 	})
 }
 
-// TestRefreshBeforeTheTemplate holds that a refresh which began before the template was made was one to another.
+// TestEarlierRefresh holds that the refresh which is there before the group is told of a template is remembered where the
+// time of its start does not tell that it was one to another: only then could it pass for the roll's.
+func TestEarlierRefresh(t *testing.T) {
+	created := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		started time.Time
+		want    string
+	}{
+		"Before":  {started: created.Add(-time.Second)},
+		"Same":    {started: created, want: "r-1"},
+		"After":   {started: created.Add(time.Second), want: "r-1"},
+		"Pending": {want: "r-1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tpl := newTemplate
+			tpl.Created = created
+			r := reading("Pending", members("lt-old")...)
+			r.TemplateID = "lt-old"
+			r.Refresh.Started = tc.started
+			p := Of(Inputs{
+				RollKey: newKey, Templates: []Template{oldTemplate, tpl}, Group: onOld, Wanted: true, Reading: r,
+				Memory: Memory{RollKey: newKey, Phase: PhaseTemplatePending},
+			})
+			if p.Memory.EarlierRefresh != tc.want {
+				t.Errorf("Of(...): want earlier refresh %q, got %q", tc.want, p.Memory.EarlierRefresh)
+			}
+		})
+	}
+}
+
+// TestRefreshBeforeTheTemplate holds that a refresh which began before the template was made was one to another, and that
+// one of which AWS does not say when it began is not taken for such.
 func TestRefreshBeforeTheTemplate(t *testing.T) {
 	created := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
@@ -652,6 +683,7 @@ func TestRefreshBeforeTheTemplate(t *testing.T) {
 		"Before": {started: created.Add(-time.Second), want: 1},
 		"Same":   {started: created},
 		"After":  {started: created.Add(time.Hour)},
+		"Never":  {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tpl := newTemplate
