@@ -642,30 +642,34 @@ func TestNotLost(t *testing.T) {
 	})
 }
 
+// made is when the new template was, where that matters.
+var made = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+
+// withRefresh are the inputs of a roll whose members are on the old template, and whose refresh began at a time.
+func withRefresh(status string, started time.Time) Inputs {
+	t, r := newTemplate, reading(status, members("lt-old")...)
+	t.Created, r.Refresh.Started = made, started
+	return Inputs{RollKey: newKey, Templates: []Template{oldTemplate, t}, Wanted: true, Reading: r}
+}
+
 // TestEarlierRefresh holds that the refresh which is there before the group is told of a template is remembered where the
 // time of its start does not tell that it was one to another: only then could it pass for the roll's.
 func TestEarlierRefresh(t *testing.T) {
-	created := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
 		started time.Time
 		want    string
 	}{
-		"Before":  {started: created.Add(-time.Second)},
-		"Same":    {started: created, want: "r-1"},
-		"After":   {started: created.Add(time.Second), want: "r-1"},
+		"Before":  {started: made.Add(-time.Second)},
+		"Same":    {started: made, want: "r-1"},
+		"After":   {started: made.Add(time.Second), want: "r-1"},
 		"Pending": {want: "r-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tpl := newTemplate
-			tpl.Created = created
-			r := reading("Pending", members("lt-old")...)
-			r.TemplateID = "lt-old"
-			r.Refresh.Started = tc.started
-			p := Of(Inputs{
-				RollKey: newKey, Templates: []Template{oldTemplate, tpl}, Group: onOld, Wanted: true, Reading: r,
-				Memory: Memory{RollKey: newKey, Phase: PhaseTemplatePending},
-			})
-			if p.Memory.EarlierRefresh != tc.want {
+			in := withRefresh("Pending", tc.started)
+			in.Reading.TemplateID = "lt-old"
+			in.Group = onOld
+			in.Memory = Memory{RollKey: newKey, Phase: PhaseTemplatePending}
+			if p := Of(in); p.Memory.EarlierRefresh != tc.want {
 				t.Errorf("Of(...): want earlier refresh %q, got %q", tc.want, p.Memory.EarlierRefresh)
 			}
 		})
@@ -675,26 +679,20 @@ func TestEarlierRefresh(t *testing.T) {
 // TestRefreshBeforeTheTemplate holds that a refresh which began before the template was made was one to another, and that
 // one of which AWS does not say when it began is not taken for such.
 func TestRefreshBeforeTheTemplate(t *testing.T) {
-	created := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
 		started time.Time
 		want    int
 	}{
-		"Before": {started: created.Add(-time.Second), want: 1},
-		"Same":   {started: created},
-		"After":  {started: created.Add(time.Hour)},
+		"Before": {started: made.Add(-time.Second), want: 1},
+		"Same":   {started: made},
+		"After":  {started: made.Add(time.Hour)},
 		"Never":  {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tpl := newTemplate
-			tpl.Created = created
-			r := reading("Failed", members("lt-old")...)
-			r.Refresh.Started = tc.started
-			p := Of(Inputs{
-				RollKey: newKey, Templates: []Template{oldTemplate, tpl}, Group: onNew, Wanted: true, Reading: r,
-				Memory: Memory{RollKey: newKey, Phase: PhaseLost, LostReading: "0"},
-			})
-			if p.Current.Number != tc.want {
+			in := withRefresh("Failed", tc.started)
+			in.Group = onNew
+			in.Memory = Memory{RollKey: newKey, Phase: PhaseLost, LostReading: "0"}
+			if p := Of(in); p.Current.Number != tc.want {
 				t.Errorf("Of(...): want attempt %d, got %d in phase %s", tc.want, p.Current.Number, p.Phase)
 			}
 		})
