@@ -151,7 +151,7 @@ type RolloutStatus struct {
 	LostReading string `json:"lostReading,omitempty"`
 
 	// EarlierRefresh is the newest instance refresh from before the group was told to use the current launch template,
-	// by its id, if it began after that was made. How it ended says nothing of this roll.
+	// by its id, unless it is known to have begun before that was made. How it ended says nothing of this roll.
 	// +optional
 	EarlierRefresh string `json:"earlierRefresh,omitempty"`
 

@@ -136,7 +136,7 @@ type Refresh struct {
 	ID string
 	// Status as Auto Scaling spells it, for example InProgress.
 	Status string
-	// StartTime of the refresh.
+	// StartTime of the refresh; zero where AWS does not say.
 	StartTime          time.Time
 	StatusReason       string
 	PercentageComplete int32

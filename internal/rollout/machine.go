@@ -143,8 +143,8 @@ type Memory struct {
 	Generation int64
 	// LostReading is the reading that first found the roll lost; empty when it is not.
 	LostReading string
-	// EarlierRefresh is the newest refresh from before the group was told to use the current template, by its id; only where
-	// it began after that was made.
+	// EarlierRefresh is the newest refresh from before the group was told to use the current template, by its id; none
+	// where that is known to have begun before the template was made.
 	EarlierRefresh string
 	// Retired are attempts whose templates were let go, and may still exist in AWS. See naming.Attempt.
 	Retired []string
