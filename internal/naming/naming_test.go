@@ -19,42 +19,42 @@ func TestGroup(t *testing.T) {
 		"Namespaced": {
 			reason: "A namespaced pool's name tells its namespace and name.",
 			args:   Pool{ClusterID: "demo-1960e37c", Namespace: "team-a", Name: "demo-pool-0"},
-			want:   "mp-team-a-demo-pool-0-bfc02ea5",
+			want:   "mp-team-a-demo-pool-0-bfc02ea5ebb16afd",
 		},
 		"ClusterScoped": {
 			reason: "A cluster-scoped pool has no namespace and no second dash, and an empty namespace in its hash.",
 			args:   Pool{ClusterID: "demo-1960e37c", Name: "demo-pool-0"},
-			want:   "mp-demo-pool-0-a38d893a",
+			want:   "mp-demo-pool-0-a38d893a8118b9e0",
 		},
 		"DashInNamespace": {
 			reason: "A dash may stand in the namespace.",
 			args:   Pool{ClusterID: "c", Namespace: "a-b", Name: "c"},
-			want:   "mp-a-b-c-92020f00",
+			want:   "mp-a-b-c-92020f00d4d613b8",
 		},
 		"DashInName": {
 			reason: "The same text with the dash in the name is another group.",
 			args:   Pool{ClusterID: "c", Namespace: "a", Name: "b-c"},
-			want:   "mp-a-b-c-4fc614a4",
+			want:   "mp-a-b-c-4fc614a43bd21673",
 		},
 		"OtherCharacters": {
 			reason: "Upper case is lowered and every other character made a dash, while the hash takes the names to the letter.",
 			args:   Pool{ClusterID: "c", Namespace: "Team_A", Name: "Pool.0"},
-			want:   "mp-team-a-pool-0-6a198879",
+			want:   "mp-team-a-pool-0-6a1988793dc4c3bc",
 		},
 		"Long": {
-			reason: "A long name is cut to 54 characters, which with dash and hash makes 63.",
+			reason: "A long name is cut to 46 characters, which with dash and hash makes 63.",
 			args:   Pool{ClusterID: "c", Namespace: "n", Name: strings.Repeat("a", 60)},
-			want:   "mp-n-" + strings.Repeat("a", 49) + "-92d48ed3",
+			want:   "mp-n-" + strings.Repeat("a", 41) + "-92d48ed3750464e2",
 		},
 		"CutAtDash": {
 			reason: "A dash that the cut leaves at the end is trimmed.",
-			args:   Pool{ClusterID: "c", Namespace: "n", Name: strings.Repeat("a", 48) + "--b"},
-			want:   "mp-n-" + strings.Repeat("a", 48) + "-12753436",
+			args:   Pool{ClusterID: "c", Namespace: "n", Name: strings.Repeat("a", 40) + "--b"},
+			want:   "mp-n-" + strings.Repeat("a", 40) + "-4a86a01ef77f255d",
 		},
 		"NotCut": {
-			reason: "54 characters are kept whole.",
-			args:   Pool{ClusterID: "c", Namespace: "n", Name: strings.Repeat("a", 49)},
-			want:   "mp-n-" + strings.Repeat("a", 49) + "-e28cd630",
+			reason: "46 characters are kept whole.",
+			args:   Pool{ClusterID: "c", Namespace: "n", Name: strings.Repeat("a", 41)},
+			want:   "mp-n-" + strings.Repeat("a", 41) + "-5a92fc6a3f1d5ad3",
 		},
 	}
 	for name, tc := range cases {
@@ -67,7 +67,63 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-var groupName = regexp.MustCompile(`^mp(-[a-z0-9-]*[a-z0-9])?-[0-9a-f]{8}$`)
+// TestFormerGroup holds the names that groups of earlier versions have, byte for byte.
+func TestFormerGroup(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   Pool
+		want   string
+	}{
+		"Namespaced": {
+			reason: "The readable part is the same, the hash shorter.",
+			args:   Pool{ClusterID: "demo-1960e37c", Namespace: "team-a", Name: "demo-pool-0"},
+			want:   "mp-team-a-demo-pool-0-bfc02ea5",
+		},
+		"ClusterScoped": {
+			reason: "A cluster-scoped pool has an empty namespace in its hash.",
+			args:   Pool{ClusterID: "demo-1960e37c", Name: "demo-pool-0"},
+			want:   "mp-demo-pool-0-a38d893a",
+		},
+		"Long": {
+			reason: "A long name was cut to 54 characters.",
+			args:   Pool{ClusterID: "c", Namespace: "n", Name: strings.Repeat("a", 60)},
+			want:   "mp-n-" + strings.Repeat("a", 49) + "-92d48ed3",
+		},
+		"CutAtDash": {
+			reason: "A dash that the cut left at the end was trimmed.",
+			args:   Pool{ClusterID: "c", Namespace: "n", Name: strings.Repeat("a", 48) + "--b"},
+			want:   "mp-n-" + strings.Repeat("a", 48) + "-12753436",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, FormerGroup(tc.args)); diff != "" {
+				t.Errorf("\n%s\nFormerGroup(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestAForgedClusterIDDoesNotGiveAnotherPoolsGroup is the pair of pools that one core found in nine minutes while a name
+// had 32 bits of hash: the first one's cluster id stands inline, and gave it the second one's group.
+func TestAForgedClusterIDDoesNotGiveAnotherPoolsGroup(t *testing.T) {
+	attacker := Pool{ClusterID: "demo-wrlsgugaaaaaa", Namespace: "team", Name: "a-x"}
+	victim := Pool{ClusterID: "demo-1960e37c", Namespace: "team-a", Name: "x"}
+	if FormerGroup(attacker) != FormerGroup(victim) {
+		t.Fatalf("the pair is none that had one name: %q and %q", FormerGroup(attacker), FormerGroup(victim))
+	}
+	for _, owned := range []string{Group(victim), FormerGroup(victim)} {
+		if got := Group(attacker); got == owned {
+			t.Errorf("Group(%+v): %q, the group of %+v", attacker, got, victim)
+		}
+	}
+	const bits = 64
+	if current.hash*4 < bits {
+		t.Errorf("a name has %d bits of hash, fewer than %d", current.hash*4, bits)
+	}
+}
+
+var groupName = regexp.MustCompile(`^mp(-[a-z0-9-]*[a-z0-9])?-[0-9a-f]{16}$`)
 
 func pools() *rapid.Generator[Pool] {
 	return rapid.Custom(func(t *rapid.T) Pool {
@@ -128,7 +184,49 @@ func TestGroupTellsApart(t *testing.T) {
 		if a != b && Group(a) == Group(b) {
 			t.Errorf("Group(%+v) and Group(%+v) are both %q", a, b, Group(a))
 		}
+		if got := FormerGroup(b); got == Group(a) {
+			t.Errorf("Group(%+v) and FormerGroup(%+v) are both %q", a, b, got)
+		}
+		x := Attempt{RollKey: "497384ff", Number: rapid.IntRange(0, MaxAttempt).Draw(t, "attempt of a")}
+		y := Attempt{RollKey: rapid.StringMatching(`[0-9a-f]{8}`).Draw(t, "key of b"), Number: rapid.IntRange(0, MaxAttempt).Draw(t, "attempt of b")}
+		if a != b && Template(Group(a), x) == Template(Group(b), y) {
+			t.Errorf("a template of %+v and one of %+v are both %q", a, b, Template(Group(a), x))
+		}
 	})
+}
+
+// TestTemplateFitsEC2 holds the longest name of a template to EC2's limit of 128 characters.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateLaunchTemplate.html
+func TestTemplateFitsEC2(t *testing.T) {
+	const limit = 128
+	long := Pool{ClusterID: "c", Namespace: strings.Repeat("n", 63), Name: strings.Repeat("a", 253)}
+	for _, group := range []string{Group(long), FormerGroup(long)} {
+		if got := Template(group, Attempt{RollKey: "497384ff", Number: MaxAttempt}); len(got) > limit {
+			t.Errorf("Template(%q, ...): %q has %d characters, EC2 takes %d", group, got, len(got), limit)
+		}
+	}
+}
+
+func TestGroupOfTemplate(t *testing.T) {
+	group := Group(Pool{ClusterID: "c", Namespace: "n", Name: "p"})
+	cases := map[string]struct {
+		reason  string
+		name    string
+		attempt Attempt
+		want    string
+	}{
+		"First":   {reason: "A first attempt's template ends with the roll key.", name: group + "-497384ff", attempt: Attempt{RollKey: "497384ff"}, want: group},
+		"Retry":   {reason: "A retry's template ends with its number too.", name: group + "-497384ff-2", attempt: Attempt{RollKey: "497384ff", Number: 2}, want: group},
+		"Another": {reason: "A name that is not the attempt's tells no group.", name: group + "-497384ff-2", attempt: Attempt{RollKey: "497384ff"}},
+		"Empty":   {reason: "A template without a name tells no group.", attempt: Attempt{RollKey: "497384ff"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := GroupOfTemplate(tc.name, tc.attempt); got != tc.want {
+				t.Errorf("\n%s\nGroupOfTemplate(%q, %+v): want %q, got %q", tc.reason, tc.name, tc.attempt, tc.want, got)
+			}
+		})
+	}
 }
 
 func TestNames(t *testing.T) {

@@ -32,11 +32,15 @@ func (a Attempt) String() string {
 	return a.RollKey + "-" + strconv.Itoa(a.Number)
 }
 
+// MaxAttempt is the highest number of an attempt. Some 10,000 rolls back to one key get there. A number beyond it was
+// written by someone else.
+const MaxAttempt = 99_999
+
 // ParseAttempt is the inverse of String.
 func ParseAttempt(s string) Attempt {
 	key, number, found := strings.Cut(s, "-")
 	n, err := strconv.Atoi(number)
-	if !found || err != nil || n <= 0 {
+	if !found || err != nil || n <= 0 || n > MaxAttempt {
 		return Attempt{RollKey: s}
 	}
 	return Attempt{RollKey: key, Number: n}

@@ -75,7 +75,11 @@ func TestParseAttemptOfAnyText(t *testing.T) {
 		"abc-x":      {RollKey: "abc-x"},
 		"abc-1-2":    {RollKey: "abc-1-2"},
 		"abc-2":      {RollKey: "abc", Number: 2},
-		"abc-999999": {RollKey: "abc", Number: 999999},
+		"abc-99999":  {RollKey: "abc", Number: MaxAttempt},
+		"abc-100000": {RollKey: "abc-100000"},
+		// Larger than a number of 64 bits, and the largest.
+		"abc-9000000000000000000000": {RollKey: "abc-9000000000000000000000"},
+		"abc-9223372036854775807":    {RollKey: "abc-9223372036854775807"},
 	} {
 		if got := ParseAttempt(text); got != want {
 			t.Errorf("ParseAttempt(%q): want %+v, got %+v", text, want, got)
