@@ -72,6 +72,15 @@ data: {value: I2Nsb3VkLWNvbmZpZwp7fQo=, format: Y2xvdWQtY29uZmln}
 	return settled(tb, NewFunction(WithAWSReader(reader)), req), reader
 }
 
+// free says that AWS has no group of any name that a pool claims.
+func free(q pool.Query) map[string]pool.Read[*pool.Claim] {
+	claims := map[string]pool.Read[*pool.Claim]{}
+	for _, name := range q.Claims {
+		claims[name] = pool.Read[*pool.Claim]{Asked: true}
+	}
+	return claims
+}
+
 // membersOf is an AWS in which the pool has n members, all of them as they should be.
 func membersOf(n int) AWSReader {
 	group := &pool.Group{
@@ -96,6 +105,7 @@ func membersOf(n int) AWSReader {
 			Instances: pool.Read[[]pool.Instance]{Asked: true, Value: instances},
 			Image:     pool.Read[*pool.Image]{Asked: true, Value: &pool.Image{ID: "ami-0123456789abcdef0", Name: "capa-ami-ubuntu-24.04-v1.34.1-1"}},
 			Refresh:   pool.Read[*pool.Refresh]{Asked: q.Refresh},
+			Claims:    free(q),
 		}
 	})
 }

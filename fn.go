@@ -64,7 +64,7 @@ func (f *Function) RunFunction(ctx context.Context, req *fnv1.RunFunctionRequest
 		report.Undecodable(rsp, observation.LastConditions(req), err)
 		return rsp, nil
 	}
-	report.Requirements(rsp, o.Composite)
+	report.Requirements(rsp, o)
 	if q, ask := decision.QueryFor(o); ask {
 		o.AWS = f.aws.Read(ctx, q)
 	}

@@ -86,6 +86,10 @@ func newLife(t tester, s setting) *life {
 	}
 	xr := object{"apiVersion": "aws.machinepool.fn.crossplane.io/v1alpha1", "kind": "MachinePool", "metadata": metadata, "spec": spec}
 	input := object{"apiVersion": "machinepool.fn.crossplane.io/v1beta1", "kind": "Input", "aws": object{"identity": identity}}
+	if s.cluster {
+		// A cluster-scoped pool has no namespace of its own.
+		input["exportsFrom"] = object{"namespaces": []any{exportsNamespace}}
+	}
 	l := &life{t: t, setting: s, World: simulator.NewWorld(NewFunction(WithAWSReader(reader)), reader, xr, input)}
 	l.publish(defaultExports())
 	l.rotate("first")

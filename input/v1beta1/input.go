@@ -31,6 +31,12 @@ type Input struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^((?i:aws:)|captf[.]io/|kubernetes[.]io/cluster/|machinepool[.]fn[.]crossplane[.]io/)'))",message="a tag's key must not start with aws:, captf.io/, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/: these are reserved"
 	Tags map[string]string `json:"tags,omitempty"`
 
+	// ExportsFrom says which objects a pool may name in spec.cluster.exportsFrom. By default these are the namespaced objects
+	// of the pool's own namespace, of any kind that Crossplane may read. An object that a pool may not name is not fetched.
+	// +optional
+	// +kubebuilder:default={}
+	ExportsFrom ExportsSources `json:"exportsFrom,omitempty"`
+
 	// AWS says whether and as whom the function itself reads AWS.
 	// +optional
 	// +kubebuilder:default={}
@@ -40,6 +46,43 @@ type Input struct {
 	// +optional
 	// +kubebuilder:default={}
 	Refresh Refresh `json:"refresh,omitempty"`
+}
+
+// ExportsSources are the objects that a pool may name in spec.cluster.exportsFrom.
+type ExportsSources struct {
+	// Namespaces beside the pool's own whose objects pools may name, at most 64.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=63
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must be the name of a namespace: lower-case letters, digits and -, with a letter or digit first and last"
+	Namespaces []string `json:"namespaces,omitempty"`
+
+	// Kinds of namespaced objects that pools may name, at most 64. Empty: any kind. Name the kinds that publish exports here:
+	// a kind that Crossplane may not read holds each run of such a pool for two minutes.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Kinds []Kind `json:"kinds,omitempty"`
+
+	// ClusterKinds are the kinds of cluster-scoped objects that pools may name, at most 64. None by default.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	ClusterKinds []Kind `json:"clusterKinds,omitempty"`
+}
+
+// A Kind of object.
+type Kind struct {
+	// APIVersion of the kind, for example example.org/v1.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[0-9][a-z0-9]*$')",message="must be an API version such as v1 or example.org/v1"
+	APIVersion string `json:"apiVersion"`
+
+	// Kind itself, for example Cluster.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Z][A-Za-z0-9]*$')",message="must be a kind such as Cluster"
+	Kind string `json:"kind"`
 }
 
 // A ProviderConfigReference names the provider-aws configuration to use.

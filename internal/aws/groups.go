@@ -12,16 +12,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/tagging"
 )
 
-// readGroups reads groups by name, as many a call as AWS lets. A group that AWS does not have is a nil one.
-func (v *view) readGroups(ctx context.Context, names []string) map[string]outcome[*pool.Group] {
-	out := make(map[string]outcome[*pool.Group], len(names))
+// readGroups reads groups by name, as many a call as AWS lets, and of each what is wanted. A group that AWS does not have is
+// a nil one.
+func readGroups[T any](ctx context.Context, v *view, names []string, of func(*types.AutoScalingGroup) *T) map[string]outcome[*T] {
+	out := make(map[string]outcome[*T], len(names))
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for part := range slices.Chunk(names, groupsPerCall) {
 		wg.Go(func() {
-			found := isolate(part, func(names []string) (map[string]*pool.Group, *failure) { return v.describeGroups(ctx, names) })
+			found := isolate(part, func(names []string) (map[string]*T, *failure) { return describeGroups(ctx, v, names, of) })
 			mu.Lock()
 			defer mu.Unlock()
 			maps.Copy(out, found)
@@ -31,8 +33,8 @@ func (v *view) readGroups(ctx context.Context, names []string) map[string]outcom
 	return out
 }
 
-func (v *view) describeGroups(ctx context.Context, names []string) (map[string]*pool.Group, *failure) {
-	found := make(map[string]*pool.Group, len(names))
+func describeGroups[T any](ctx context.Context, v *view, names []string, of func(*types.AutoScalingGroup) *T) (map[string]*T, *failure) {
+	found := make(map[string]*T, len(names))
 	f := pages(ctx, v.caller, opGroups, len(names),
 		func(ctx context.Context, token *string) (*autoscaling.DescribeAutoScalingGroupsOutput, error) {
 			return v.clients.AutoScaling.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{
@@ -43,8 +45,8 @@ func (v *view) describeGroups(ctx context.Context, names []string) (map[string]*
 		},
 		func(out *autoscaling.DescribeAutoScalingGroupsOutput) *string {
 			for i := range out.AutoScalingGroups {
-				g := group(&out.AutoScalingGroups[i])
-				found[g.Name] = g
+				g := &out.AutoScalingGroups[i]
+				found[awssdk.ToString(g.AutoScalingGroupName)] = of(g)
 			}
 			return out.NextToken
 		})
@@ -66,6 +68,29 @@ func group(g *types.AutoScalingGroup) *pool.Group {
 	}
 	// AWS promises no order, and what is reported must not change while AWS says the same.
 	slices.SortFunc(out.Members, func(a, b pool.GroupMember) int { return cmp.Compare(a.InstanceID, b.InstanceID) })
+	return out
+}
+
+// claim is what of a group tells whose it is.
+func claim(g *types.AutoScalingGroup) *pool.Claim {
+	out := &pool.Claim{
+		// AWS gives a group a status only while it is deleted.
+		// https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_AutoScalingGroup.html
+		Deleting: awssdk.ToString(g.Status) != "",
+		MaxSize:  awssdk.ToInt32(g.MaxSize),
+		Members:  len(g.Instances),
+	}
+	for _, t := range g.Tags {
+		value := awssdk.ToString(t.Value)
+		switch awssdk.ToString(t.Key) {
+		case tagging.KeyCluster:
+			out.Owner.ClusterID = value
+		case tagging.KeyNamespace:
+			out.Owner.Namespace = value
+		case tagging.KeyPool:
+			out.Owner.Name = value
+		}
+	}
 	return out
 }
 

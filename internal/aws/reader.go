@@ -98,7 +98,13 @@ func (r *Reader) Read(ctx context.Context, q pool.Query) pool.Reading {
 	asked.Instances.Asked = q.GroupName != ""
 	asked.Refresh.Asked = q.GroupName != "" && q.Refresh
 	asked.Image.Asked = q.Image != nil
-	if !asked.Group.Asked && !asked.Image.Asked {
+	for _, name := range q.Claims {
+		if asked.Claims == nil {
+			asked.Claims = map[string]pool.Read[*pool.Claim]{}
+		}
+		asked.Claims[name] = pool.Read[*pool.Claim]{Asked: true}
+	}
+	if !asked.Group.Asked && !asked.Image.Asked && len(asked.Claims) == 0 {
 		return asked
 	}
 
@@ -118,6 +124,7 @@ func (r *Reader) Read(ctx context.Context, q pool.Query) pool.Reading {
 func (v *view) read(ctx context.Context, q pool.Query, out pool.Reading) pool.Reading {
 	image := v.askImage(q)
 	members, refresh := v.askGroup(q)
+	claims := v.askClaims(q)
 
 	if out.Group.Asked {
 		m, at := members(ctx)
@@ -138,6 +145,9 @@ func (v *view) read(ctx context.Context, q pool.Query, out pool.Reading) pool.Re
 	if out.Image.Asked {
 		o, at := image(ctx)
 		out.Image = asRead(o, at)
+	}
+	for name, claim := range claims {
+		out.Claims[name] = asRead(claim(ctx))
 	}
 	return out
 }
@@ -165,6 +175,18 @@ func (v *view) askGroup(q pool.Query) (await[membership], await[outcome[*pool.Re
 		return awaitMembers, nil
 	}
 	return awaitMembers, answer(v.refreshes.Want(q.GroupName, q.MaxAge), opRefreshes)
+}
+
+func (v *view) askClaims(q pool.Query) map[string]await[outcome[*pool.Claim]] {
+	asked := make(map[string]await[outcome[*pool.Claim]], len(q.Claims))
+	for _, name := range q.Claims {
+		if bad := badGroupName(name); bad != nil {
+			asked[name] = refused(outcome[*pool.Claim]{failure: bad})
+			continue
+		}
+		asked[name] = answer(v.claims.Want(name, q.MaxAge), opGroups)
+	}
+	return asked
 }
 
 func (v *view) askImage(q pool.Query) await[outcome[*pool.Image]] {
@@ -221,6 +243,9 @@ func allFailed(r pool.Reading, f *failure) pool.Reading {
 	}
 	if r.Image.Asked {
 		r.Image.Err = f.read()
+	}
+	for name := range r.Claims {
+		r.Claims[name] = pool.Read[*pool.Claim]{Asked: true, Err: f.read()}
 	}
 	return r
 }

@@ -18,6 +18,7 @@ type view struct {
 	packing *packing
 
 	memberships *batch.Loader[string, membership]
+	claims      *batch.Loader[string, outcome[*pool.Claim]]
 	images      *batch.Loader[pool.ImageQuery, outcome[*pool.Image]]
 	refreshes   *batch.Loader[string, outcome[*pool.Refresh]]
 }
@@ -50,6 +51,18 @@ func newView(c Clients, region string, log logging.Logger, m *metrics, budget *b
 		Budget:     budget,
 		Observer:   m.observer("membership"),
 	})
+	v.claims = batch.New(batch.Config[string, outcome[*pool.Claim]]{
+		Fetch:    v.fetchClaims,
+		Clone:    clonePointer[pool.Claim],
+		Gather:   gatherTime,
+		Deadline: batchDeadline,
+		MaxKeys:  groupsPerCall,
+		MaxAge:   maxAge,
+		// Nobody asks for a claim again once the group is composed.
+		Remember: rememberTime,
+		Budget:   budget,
+		Observer: m.observer("claim"),
+	})
 	v.images = batch.New(batch.Config[pool.ImageQuery, outcome[*pool.Image]]{
 		Fetch:    each(v.readImage),
 		Clone:    clonePointer[pool.Image],
@@ -80,7 +93,7 @@ func newView(c Clients, region string, log logging.Logger, m *metrics, budget *b
 // The instances of a group that could not be read are not read: nothing can be made of them alone, and AWS that is in
 // trouble is asked no more than need be.
 func (v *view) fetchMemberships(ctx context.Context, names []string) map[string]batch.Result[membership] {
-	groups := v.readGroups(ctx, names)
+	groups := readGroups(ctx, v, names, group)
 	known := make([]string, 0, len(names))
 	for _, n := range names {
 		if groups[n].failure == nil {
@@ -101,6 +114,14 @@ func (v *view) fetchMemberships(ctx context.Context, names []string) map[string]
 			m.instances = outcome[[]pool.Instance]{failure: m.group.failure}
 		}
 		out[n] = batch.Result[membership]{Value: m, Keep: m.group.failure == nil && m.instances.failure == nil}
+	}
+	return out
+}
+
+func (v *view) fetchClaims(ctx context.Context, names []string) map[string]batch.Result[outcome[*pool.Claim]] {
+	out := make(map[string]batch.Result[outcome[*pool.Claim]], len(names))
+	for name, o := range readGroups(ctx, v, names, claim) {
+		out[name] = batch.Result[outcome[*pool.Claim]]{Value: o, Keep: o.failure == nil}
 	}
 	return out
 }
@@ -127,6 +148,7 @@ func each[K comparable, T any](read func(context.Context, K) outcome[T]) func(co
 // sweep gives back the room of what nobody wants any more.
 func (v *view) sweep() {
 	v.memberships.Sweep()
+	v.claims.Sweep()
 	v.images.Sweep()
 	v.refreshes.Sweep()
 }
@@ -134,6 +156,7 @@ func (v *view) sweep() {
 // close gives back all room. Runs that wait are still answered.
 func (v *view) close() {
 	v.memberships.Close()
+	v.claims.Close()
 	v.images.Close()
 	v.refreshes.Close()
 }

@@ -7,6 +7,11 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 )
 
+// MaxPayloadBytes is how large bootstrap data can be. The managed resource of the staged object holds the data twice, in base64,
+// in its spec and in its status, and an object in etcd has 1.5 MiB at most.
+// https://etcd.io/docs/v3.5/dev-guide/limit/
+const MaxPayloadBytes = 512 * 1024
+
 // gzipMagic starts every gzip member (RFC 1952, 2.3.1).
 var gzipMagic = []byte{0x1f, 0x8b} //nolint:gochecknoglobals // A constant.
 

@@ -40,9 +40,9 @@ type Condition struct {
 	Message string
 }
 
-// New returns a condition.
+// New returns a condition whose message is one line of bounded length.
 func New(t Type, s Status, reason, message string) Condition {
-	return Condition{Type: t, Status: s, Reason: reason, Message: message}
+	return Condition{Type: t, Status: s, Reason: reason, Message: Message(message)}
 }
 
 // Types in the order in which they are reported.

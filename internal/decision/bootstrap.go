@@ -96,6 +96,10 @@ func bootstrapCondition(o *pool.Observation) condition.Condition {
 		return state(condition.False, reasonNotFound, secret+" does not exist: wait for the bootstrap provider to create it, or change spec.bootstrap.dataSecretRef"+kept(o))
 	case pool.SourceEmpty:
 		return state(condition.False, reasonEmpty, fmt.Sprintf("%s has no data at key %q: wait for the bootstrap provider to fill it, or change spec.bootstrap.dataSecretRef.key%s", secret, ref.Key, kept(o)))
+	case pool.SourceRefused, pool.SourceOutOfScope:
+		return state(condition.False, reasonRefused, "the Secret that spec.bootstrap.dataSecretRef names is not read: the pool may not name it"+kept(o))
+	case pool.SourceTooLarge:
+		return state(condition.False, reasonTooLarge, fmt.Sprintf("the data of %s at key %q is larger than %d bytes: compress it, or have it fetch the rest%s", secret, ref.Key, bootstrap.MaxPayloadBytes, kept(o)))
 	case pool.SourceMalformed:
 		return state(condition.False, reasonMalformed, fmt.Sprintf("the data of %s at key %q is not base64%s", secret, ref.Key, kept(o)))
 	case pool.SourceFound:
@@ -112,7 +116,7 @@ func stagedState(obj *pool.ObservedObject, e *v1alpha1.Exports) (s condition.Sta
 	case obj == nil || !obj.Healthy():
 		return condition.False, reasonStaging, "the bootstrap data is being staged in S3"
 	case e != nil && obj.Bucket != "" && e.BootstrapBucket != obj.Bucket:
-		return condition.True, reasonStaged, fmt.Sprintf("the bootstrap data is staged in S3 bucket %s, where it stays: the cluster now exports bucket %q", obj.Bucket, e.BootstrapBucket)
+		return condition.True, reasonStaged, fmt.Sprintf("the bootstrap data is staged in S3 bucket %s, where it stays: the cluster now exports another bucket", obj.Bucket)
 	}
 	return condition.True, reasonStaged, "the bootstrap data is staged in S3"
 }

@@ -63,6 +63,16 @@ func TestBootstrapCondition(t *testing.T) {
 			args:   steadyPool(func(o *pool.Observation) { o.Managed.Object.Synced = false }),
 			want:   ready("False", "Staging", "the bootstrap data is being staged in S3"),
 		},
+		"Refused": {
+			reason: "A Secret that the pool may not name is not told about, whether or not it exists.",
+			args:   newPool(func(o *pool.Observation) { o.Bootstrap = pool.BootstrapData{Source: pool.SourceRefused} }),
+			want:   ready("False", "Refused", "the Secret that spec.bootstrap.dataSecretRef names is not read: the pool may not name it"),
+		},
+		"TooLarge": {
+			reason: "Data that no managed resource can hold leaves what is staged.",
+			args:   steadyPool(func(o *pool.Observation) { o.Bootstrap = pool.BootstrapData{Source: pool.SourceTooLarge} }),
+			want:   ready("False", "TooLarge", `the data of Secret team-a/demo-pool-0 at key "value" is larger than 524288 bytes: compress it, or have it fetch the rest; the data that is staged stays`),
+		},
 		"Staged": {
 			reason: "Data whose object is Ready and Synced is staged.",
 			args:   steadyPool(),
@@ -71,7 +81,7 @@ func TestBootstrapCondition(t *testing.T) {
 		"OtherBucket": {
 			reason: "Data stays in the bucket that it was staged in, and says so.",
 			args:   steadyPool(func(o *pool.Observation) { o.Composite.Spec.Cluster.Exports.BootstrapBucket = "new-bucket" }),
-			want:   ready("True", "Staged", `the bootstrap data is staged in S3 bucket demo-bootstrap, where it stays: the cluster now exports bucket "new-bucket"`),
+			want:   ready("True", "Staged", `the bootstrap data is staged in S3 bucket demo-bootstrap, where it stays: the cluster now exports another bucket`),
 		},
 		"ClusterScoped": {
 			reason: "A Secret of a cluster-scoped pool is named with its own namespace.",

@@ -34,6 +34,9 @@ func infrastructureCondition(p planned, d Decision) condition.Condition {
 	state := func(s condition.Status, reason, message string) condition.Condition {
 		return condition.New(condition.TypeInfrastructureReady, s, reason, message)
 	}
+	if p.claim.isHeld() {
+		return state(condition.False, p.claim.reason, p.claim.message)
+	}
 	waiting := waitedFor(p, d)
 	why := "not Ready and Synced: " + strings.Join(waiting, ", ") + "; their managed resources say why"
 	switch {

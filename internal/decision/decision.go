@@ -140,10 +140,10 @@ func Of(o *pool.Observation) Decision {
 		Common:    commonOf(o, in),
 		Templates: p.templates(o, in),
 		Group:     p.group(o, in),
-		Object:    objectOf(o, in),
+		Object:    p.object(o, in),
 	}
-	d.Policy = policyOf(o, in, p.groupName)
-	d.Hooks = hooksOf(o, in, p.groupName)
+	d.Policy = p.policy(o, in)
+	d.Hooks = p.hooks(o, in)
 	return report(o, in, p, d)
 }
 

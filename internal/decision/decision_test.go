@@ -16,6 +16,7 @@ import (
 
 const (
 	groupNameInAWS  = "mp-team-a-demo-pool-0-bfc02ea5"
+	newGroupName    = "mp-team-a-demo-pool-0-bfc02ea5ebb16afd"
 	groupARN        = "arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:1:autoScalingGroupName/mp-team-a-demo-pool-0-bfc02ea5"
 	pinnedImage     = "ami-0123456789abcdef0"
 	currentKey      = "497384ff" // Of v1.34.1 and the pinned image, by sha256sum.

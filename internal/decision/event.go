@@ -38,7 +38,7 @@ func eventsOf(o *pool.Observation, conditions []condition.Condition, p planned) 
 		if !told[c.Type] || !known || same {
 			continue
 		}
-		events = append(events, Event{Warning: c.Status != condition.True, Reason: c.Reason, Message: c.Type + ": " + c.Message})
+		events = append(events, Event{Warning: c.Status != condition.True, Reason: c.Reason, Message: condition.Message(c.Type + ": " + c.Message)})
 	}
 	return events
 }
@@ -57,7 +57,7 @@ func rollEvents(o *pool.Observation, p planned) []Event {
 	case !o.Managed.Group.InAWS():
 		return nil
 	case status.RollKey != p.Memory.RollKey:
-		return []Event{{Reason: eventRollStarted, Message: fmt.Sprintf("rolling from roll key %s to %s: %s", status.RollKey, p.Memory.RollKey, message)}}
+		return []Event{{Reason: eventRollStarted, Message: condition.Message(fmt.Sprintf("rolling from roll key %s to %s: %s", status.RollKey, p.Memory.RollKey, message))}}
 	case last.Reason == string(p.Reason):
 		return nil
 	case needsLook(p):

@@ -22,21 +22,30 @@ type exportsInput struct {
 }
 
 func exportsOf(o *pool.Observation) exportsInput {
-	if ref := o.Composite.Spec.Cluster.ExportsFrom; ref != nil && ref.IsSecret() {
-		return missingExports(condition.False, reasonRefused, "a Secret cannot publish exports: change spec.cluster.exportsFrom")
-	}
 	switch o.Exports.Source {
 	case pool.SourceFound:
+	case pool.SourceRefused, pool.SourceOutOfScope:
+		return refusedExports(o)
 	case pool.SourceNotFetched:
 		return missingExports(condition.Unknown, reasonNotFetched, "waiting for Crossplane to fetch the object of "+exportsObject(o))
 	case pool.SourceNotFound:
 		return missingExports(condition.False, reasonNotFound, exportsObject(o)+": the object does not exist; create it, or change spec.cluster.exportsFrom")
 	case pool.SourceEmpty:
 		return missingExports(condition.False, reasonEmpty, exportsObject(o)+" holds no exports: wait for the cluster to publish them, or change spec.cluster.exportsFrom.fieldPath")
-	case pool.SourceMalformed:
+	case pool.SourceMalformed, pool.SourceTooLarge:
 		return missingExports(condition.False, reasonMalformed, fmt.Sprintf("cannot read the exports of %s: %s", exportsObject(o), o.Exports.Detail))
 	}
 	return foundExports(o, o.Exports)
+}
+
+// refusedExports are those of an object that the pool may not name. A pool that exists goes on as it is: what it may name is
+// for the platform to say, and can change under it.
+func refusedExports(o *pool.Observation) exportsInput {
+	in := missingExports(condition.False, reasonRefused, o.Exports.Refused.Error())
+	if o.Managed.Group == nil {
+		in.refused = field.ErrorList{o.Exports.Refused}
+	}
+	return in
 }
 
 func foundExports(o *pool.Observation, e pool.Exports) exportsInput {
@@ -55,7 +64,7 @@ func foundExports(o *pool.Observation, e pool.Exports) exportsInput {
 	}
 	if r := observedRegion(o); r != "" && r != e.Value.Region {
 		return missingExports(condition.False, reasonRegionChanged,
-			fmt.Sprintf("the cluster now exports region %s, the pool's resources are in %s and cannot move: restore the exports, or create another pool", e.Value.Region, r))
+			fmt.Sprintf("the cluster now exports another region, the pool's resources are in %s and cannot move: restore the exports, or create another pool", r))
 	}
 	return exportsInput{value: e.Value, condition: condition.New(condition.TypeClusterExportsAvailable, condition.True, reasonAvailable, "the cluster's exports are complete")}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
@@ -42,6 +43,9 @@ func TestExports(t *testing.T) {
 	available := func(s condition.Status, reason, message string) condition.Condition {
 		return condition.New("ClusterExportsAvailable", s, reason, message)
 	}
+	from := field.NewPath("spec", "cluster", "exportsFrom")
+	refusedSecret := field.Invalid(from.Child("kind"), "Secret", "a Secret cannot publish exports, which end up in names, tags and messages: name another object")
+	refusedNamespace := field.Forbidden(from.Child("namespace"), "not yours")
 	const wrongSchema = `the cluster exports schema "captf.io/azure-cluster/v1", this function reads "captf.io/aws-cluster/v1": point the pool at exports of that schema`
 	const lacks = "the exports lack bootstrap_bucket, failure_domains.us-east-1b.subnet_id, region: add them"
 	cases := map[string]struct {
@@ -106,13 +110,28 @@ func TestExports(t *testing.T) {
 		},
 		"Secret": {
 			reason: "A Secret is not even looked at.",
-			args: newPool(exportsFrom(pool.Exports{Source: pool.SourceEmpty}), func(o *pool.Observation) {
+			args: newPool(exportsFrom(pool.Exports{Source: pool.SourceRefused, Refused: refusedSecret}), func(o *pool.Observation) {
 				o.Composite.Spec.Cluster.ExportsFrom.APIVersion, o.Composite.Spec.Cluster.ExportsFrom.Kind = "v1", "Secret"
 			}),
 			want: want{
-				condition: available("False", "Refused", "a Secret cannot publish exports: change spec.cluster.exportsFrom"),
+				condition: available("False", "Refused", refusedSecret.Error()),
 				refused:   `spec.cluster.exportsFrom.kind: Invalid value: "Secret": a Secret cannot publish exports, which end up in names, tags and messages: name another object`,
 			},
+		},
+		"OtherNamespace": {
+			reason: "An object that the pool may not name refuses a new pool.",
+			args:   newPool(exportsFrom(pool.Exports{Source: pool.SourceRefused, Refused: refusedNamespace})),
+			want:   want{condition: available("False", "Refused", refusedNamespace.Error()), refused: refusedNamespace.Error()},
+		},
+		"OutOfScope": {
+			reason: "So does one that turns out to be cluster-scoped.",
+			args:   newPool(exportsFrom(pool.Exports{Source: pool.SourceOutOfScope, Refused: refusedNamespace})),
+			want:   want{condition: available("False", "Refused", refusedNamespace.Error()), refused: refusedNamespace.Error()},
+		},
+		"OtherNamespaceOfAPool": {
+			reason: "A pool that exists goes on as it is: what it may name is for the platform to say.",
+			args:   steadyPool(exportsFrom(pool.Exports{Source: pool.SourceRefused, Refused: refusedNamespace})),
+			want:   want{condition: available("False", "Refused", refusedNamespace.Error())},
 		},
 		"RegionOfTheObject": {
 			reason: "A pool is bound to its region before it has a group: its template and its bootstrap data are there.",
@@ -122,7 +141,7 @@ func TestExports(t *testing.T) {
 				o.Exports.Value = clusterExports()
 				o.Exports.Value.Region = "eu-west-1"
 			}),
-			want: want{condition: available("False", "RegionChanged", "the cluster now exports region eu-west-1, the pool's resources are in us-east-1 and cannot move: restore the exports, or create another pool")},
+			want: want{condition: available("False", "RegionChanged", "the cluster now exports another region, the pool's resources are in us-east-1 and cannot move: restore the exports, or create another pool")},
 		},
 		"Incomplete": {
 			reason: "Exports that another object publishes may still become complete; all that is missing is in one message.",
@@ -146,7 +165,7 @@ func TestExports(t *testing.T) {
 				o.Exports.Value = clusterExports()
 				o.Exports.Value.Region = "eu-west-1"
 			}),
-			want: want{condition: available("False", "RegionChanged", "the cluster now exports region eu-west-1, the pool's resources are in us-east-1 and cannot move: restore the exports, or create another pool")},
+			want: want{condition: available("False", "RegionChanged", "the cluster now exports another region, the pool's resources are in us-east-1 and cannot move: restore the exports, or create another pool")},
 		},
 		"NoZones": {
 			reason: "Exports that leave the pool without a zone are of no use to its group.",

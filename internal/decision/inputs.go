@@ -1,10 +1,10 @@
 package decision
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
@@ -81,18 +81,37 @@ func (in inputs) refusals(o *pool.Observation) field.ErrorList {
 	if o.Managed.Group == nil {
 		errs = append(errs, in.unknownZones(o)...)
 	}
-	slices.SortStableFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
-	return slices.CompactFunc(errs, func(a, b *field.Error) bool { return a.Error() == b.Error() })
+	return ordered(errs)
+}
+
+// ordered sorts errors by what they say, and drops repeats. Each is put into words once: there may be thousands.
+func ordered(errs field.ErrorList) field.ErrorList {
+	type said struct {
+		text string
+		err  *field.Error
+	}
+	all := make([]said, 0, len(errs))
+	for _, err := range errs {
+		all = append(all, said{text: err.Error(), err: err})
+	}
+	slices.SortStableFunc(all, func(a, b said) int { return strings.Compare(a.text, b.text) })
+	all = slices.CompactFunc(all, func(a, b said) bool { return a.text == b.text })
+	var out field.ErrorList
+	for _, s := range all {
+		out = append(out, s.err)
+	}
+	return out
 }
 
 // unknownZones are those that the pool chooses and the cluster lacks. A new pool is refused for them. One that exists
 // goes on in its other zones, as the cluster can lose a zone at any time.
 func (in inputs) unknownZones(o *pool.Observation) field.ErrorList {
 	var errs field.ErrorList
+	unknown := sets.New(in.zones.Unknown...)
 	for i, zone := range o.Composite.Spec.FailureDomains {
-		if slices.Contains(in.zones.Unknown, zone) {
+		if unknown.Has(zone) {
 			err := field.NotFound(field.NewPath("spec", "failureDomains").Index(i), zone)
-			err.Detail = "the cluster has " + strings.Join(slices.Sorted(maps.Keys(in.exports.value.FailureDomains)), ", ")
+			err.Detail = "the cluster does not export this zone: choose among those that it exports"
 			errs = append(errs, err)
 		}
 	}
@@ -102,8 +121,10 @@ func (in inputs) unknownZones(o *pool.Observation) field.ErrorList {
 // securityGroups are the workers', then the pool's additional ones, without repeats.
 func (in inputs) securityGroups(o *pool.Observation) []string {
 	var ids []string
+	seen := sets.New[string]()
 	for _, id := range slices.Concat(in.exports.value.SecurityGroupIDs.Worker, o.Composite.Spec.AdditionalSecurityGroupIDs) {
-		if !slices.Contains(ids, id) {
+		if !seen.Has(id) {
+			seen.Insert(id)
 			ids = append(ids, id)
 		}
 	}

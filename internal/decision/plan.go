@@ -19,19 +19,19 @@ import (
 type planned struct {
 	rollout.Plan
 
-	// groupName in AWS; empty while neither a group nor the exports that name one are known.
-	groupName string
-	image     image.Resolution
-	members   membership.Members
+	// claim to the group's name in AWS.
+	claim   claim
+	image   image.Resolution
+	members membership.Members
 }
 
 func plan(o *pool.Observation, in inputs) planned {
-	p := planned{groupName: groupName(o, in), members: membership.Of(o.AWS, o.Composite.Status.ProviderIDList)}
+	p := planned{claim: claimOf(o, in.exports.value), members: membership.Of(o.AWS, o.Composite.Status.ProviderIDList)}
 	p.Plan = rollout.Of(rollout.Inputs{
 		RollKey:   rollout.Key(&o.Composite.Spec),
 		Templates: templatesOf(o),
 		Group:     groupOf(o),
-		GroupHeld: o.Managed.Group != nil && !hasGroupInputs(in),
+		GroupHeld: o.Managed.Group != nil && !p.hasGroupInputs(in),
 		GroupLost: o.Managed.Group == nil && o.Composite.Status.AutoscalingGroupName != "",
 		Wanted:    o.Input.AWS.Identity != v1beta1.IdentityNone,
 		Reading:   readingOf(o, p.members),
@@ -49,34 +49,22 @@ func resolveImage(o *pool.Observation, in inputs, last string) image.Resolution 
 	return r
 }
 
-// hasGroupInputs says that all is known that a group is made of, but for its template.
-func hasGroupInputs(in inputs) bool {
-	return in.exports.value != nil && len(in.zones.Subnets) > 0
+// hasGroupInputs reports whether all is known that a group is made of, but for its template.
+func (p planned) hasGroupInputs(in inputs) bool {
+	return in.exports.value != nil && len(in.zones.Subnets) > 0 && !p.claim.isHeld()
 }
 
-// lastImage is the one that the roll key's latest template was made with. Another key's template boots another version.
+// lastImage is the one that the roll key's latest template was made with. Another key's template boots another version. Only
+// templates that exist are looked at: the number of an attempt may be one that someone wrote into the status.
 func lastImage(o *pool.Observation, current naming.Attempt) string {
-	for a := current; a.Number >= 0; a.Number-- {
-		if t, ok := o.Managed.Templates[naming.ResourceTemplate(a)]; ok && t.ImageID != "" {
-			return t.ImageID
+	last, id := -1, ""
+	for resource, t := range o.Managed.Templates {
+		a, ok := naming.AttemptOfTemplate(resource)
+		if ok && t.ImageID != "" && a.RollKey == current.RollKey && a.Number <= current.Number && a.Number > last {
+			last, id = a.Number, t.ImageID
 		}
 	}
-	return ""
-}
-
-// groupName is the observed one, as a rename is a lost group, else the one that the cluster's exports give.
-func groupName(o *pool.Observation, in inputs) string {
-	if name := cmp.Or(observedGroupName(o), o.Composite.Status.AutoscalingGroupName); name != "" {
-		return name
-	}
-	if in.exports.value == nil {
-		return ""
-	}
-	return naming.Group(naming.Pool{
-		ClusterID: in.exports.value.KubernetesClusterID,
-		Namespace: o.Composite.GetNamespace(),
-		Name:      o.Composite.GetName(),
-	})
+	return id
 }
 
 // observedGroupName is that of the group that the provider sees in AWS, and until it sees one the name that was sent. A
@@ -158,7 +146,7 @@ func memoryOf(s v1alpha1.MachinePoolStatus) rollout.Memory {
 	m := rollout.Memory{SentID: s.LaunchTemplateID}
 	if r := s.Rollout; r != nil {
 		m.RollKey, m.Phase = r.RollKey, rollout.Phase(r.Phase)
-		m.LostReading, m.EarlierRefresh, m.Retired = r.LostReading, r.EarlierRefresh, r.RetiredAttempts
+		m.LostReading, m.EarlierRefresh, m.Retired = r.LostReading, r.EarlierRefresh, rollout.Remembered(r.RetiredAttempts)
 		m.Generation = r.GroupGeneration
 	}
 	return m
@@ -186,13 +174,13 @@ func heldTemplate(name string, t pool.ObservedTemplate) Template {
 func (p planned) currentTemplate(o *pool.Observation, in inputs) (Template, bool) {
 	name := naming.ResourceTemplate(p.Current)
 	observed, exists := o.Managed.Templates[name]
-	if in.exports.value == nil || in.bootstrap.userData == "" || p.image.ID == "" {
+	if in.exports.value == nil || in.bootstrap.userData == "" || p.image.ID == "" || p.claim.isHeld() {
 		return heldTemplate(name, observed), exists
 	}
 	return Template{
 		Resource:     name,
 		ExternalName: cmp.Or(observed.ID, observed.ExternalName),
-		Name:         cmp.Or(observed.Name, naming.Template(p.groupName, p.Current)),
+		Name:         cmp.Or(observed.Name, naming.Template(p.claim.name, p.Current)),
 		ImageID:      p.image.ID,
 		UserData:     in.bootstrap.userData,
 		Healthy:      observed.Healthy(),
@@ -202,13 +190,13 @@ func (p planned) currentTemplate(o *pool.Observation, in inputs) (Template, bool
 // group is first composed when it has a template and bootstrap data to launch from. From then on it never leaves.
 func (p planned) group(o *pool.Observation, in inputs) *Group {
 	observed := o.Managed.Group
-	composable := hasGroupInputs(in) && p.GroupID != ""
+	composable := p.hasGroupInputs(in) && p.GroupID != ""
 	staged := o.Managed.Object != nil && o.Managed.Object.Ready
 	if observed == nil && (!composable || !staged) {
 		return nil
 	}
 	g := &Group{
-		Name:           p.groupName,
+		Name:           p.claim.usable(),
 		TemplateID:     p.GroupID,
 		Capacity:       capacity.Of(&o.Composite.Spec),
 		Subnets:        in.zones.Subnets,
@@ -224,28 +212,29 @@ func (p planned) group(o *pool.Observation, in inputs) *Group {
 	return g
 }
 
-// objectOf stages the payload. One that rotates while the cluster's exports are missing still reaches the object that
+// object stages the payload. One that rotates while the cluster's exports are missing still reaches the object that
 // exists: nodes join with what it holds.
-func objectOf(o *pool.Observation, in inputs) *Object {
+func (p planned) object(o *pool.Observation, in inputs) *Object {
 	observed := o.Managed.Object
 	obj := &Object{Bucket: in.bootstrap.bucket, Key: in.bootstrap.key, Payload: in.bootstrap.payload}
 	if observed != nil {
 		obj.Healthy = observed.Healthy()
 	}
-	if obj.Bucket != "" && len(obj.Payload) > 0 {
-		return obj
-	}
-	if observed == nil {
+	composable := obj.Bucket != "" && len(obj.Payload) > 0
+	switch {
+	case observed == nil && (!composable || p.claim.isHeld()):
 		return nil
+	case composable:
+		return obj
 	}
 	obj.Held = &observed.Resource
 	return obj
 }
 
-// policyOf waits for the group to exist in AWS, as every attempt before that fails.
-func policyOf(o *pool.Observation, in inputs, groupName string) *Policy {
+// policy waits for the group to exist in AWS, as every attempt before that fails.
+func (p planned) policy(o *pool.Observation, in inputs) *Policy {
 	observed := o.Managed.Policy
-	if in.exports.value == nil {
+	if in.exports.value == nil || p.claim.isHeld() {
 		if observed == nil {
 			return nil
 		}
@@ -255,13 +244,13 @@ func policyOf(o *pool.Observation, in inputs, groupName string) *Policy {
 	if !isNative(a) || observed == nil && !o.Managed.Group.InAWS() {
 		return nil
 	}
-	return &Policy{GroupName: groupName, TargetCPUPercent: a.TargetCPUPercent, Healthy: observed != nil && observed.Healthy()}
+	return &Policy{GroupName: p.claim.name, TargetCPUPercent: a.TargetCPUPercent, Healthy: observed != nil && observed.Healthy()}
 }
 
-// hooksOf waits for the group like policyOf.
-func hooksOf(o *pool.Observation, in inputs, groupName string) []Hook {
+// hooks wait for the group like the policy.
+func (p planned) hooks(o *pool.Observation, in inputs) []Hook {
 	var hooks []Hook
-	if in.exports.value == nil {
+	if in.exports.value == nil || p.claim.isHeld() {
 		for _, name := range slices.Sorted(maps.Keys(o.Managed.Hooks)) {
 			observed := o.Managed.Hooks[name]
 			hooks = append(hooks, Hook{Resource: name, Held: &observed, Healthy: observed.Healthy()})
@@ -272,7 +261,7 @@ func hooksOf(o *pool.Observation, in inputs, groupName string) []Hook {
 		name := naming.ResourceHook(h.Name)
 		observed, exists := o.Managed.Hooks[name]
 		if exists || o.Managed.Group.InAWS() {
-			hooks = append(hooks, Hook{Resource: name, GroupName: groupName, Spec: h, Healthy: observed.Healthy()})
+			hooks = append(hooks, Hook{Resource: name, GroupName: p.claim.name, Spec: h, Healthy: observed.Healthy()})
 		}
 	}
 	slices.SortFunc(hooks, func(a, b Hook) int { return cmp.Compare(a.Resource, b.Resource) })

@@ -299,7 +299,7 @@ func TestTemplates(t *testing.T) {
 		"New": {
 			reason: "A new template has no id to send.",
 			args:   newPool(),
-			want:   want{templates: []seen{{Resource: currentTemplate, Name: groupNameInAWS + "-" + currentKey, ImageID: pinnedImage}}},
+			want:   want{templates: []seen{{Resource: currentTemplate, Name: newGroupName + "-" + currentKey, ImageID: pinnedImage}}},
 		},
 		"GroupNotSeen": {
 			reason: "A view that lacks the group, which the status names, says nothing of which templates it uses.",

@@ -1,7 +1,6 @@
 package decision
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
@@ -30,11 +29,12 @@ func QueryFor(o *pool.Observation) (pool.Query, bool) {
 	if exports.value != nil {
 		q.Image = image.QueryFor(&o.Composite.Spec)
 	}
-	if o.Managed.Group != nil {
-		q.GroupName = cmp.Or(observedGroupName(o), o.Composite.Status.AutoscalingGroupName)
+	if q.GroupName = observedGroupName(o); q.GroupName != "" {
 		q.Refresh = isRollVisible(o)
+	} else {
+		q.Claims = claimedNames(o, exports.value)
 	}
-	return q, q.Region != "" && (q.GroupName != "" || q.Image != nil)
+	return q, q.Region != "" && (q.GroupName != "" || q.Image != nil || len(q.Claims) > 0)
 }
 
 // isRollVisible says that a roll may be on: there is more than one template, the group is not on the current one, or

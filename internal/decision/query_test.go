@@ -31,6 +31,7 @@ func TestQueryFor(t *testing.T) {
 		return q
 	}
 	refresh := func(q *pool.Query) { q.Refresh = true }
+	claimed := func(q *pool.Query) { q.GroupName, q.Claims = "", []string{newGroupName, groupNameInAWS} }
 	cases := map[string]struct {
 		reason string
 		args   *pool.Observation
@@ -55,12 +56,12 @@ func TestQueryFor(t *testing.T) {
 			want:   want{ask: true, query: query()},
 		},
 		"Unnamed": {
-			reason: "A group without annotations that the provider has not seen yet is the one that the status names.",
+			reason: "A group without annotations that the provider has not seen yet has the name that its launch templates were named after. The status names nothing.",
 			args: steadyPool(pod, func(o *pool.Observation) {
 				o.Managed.Group.Name, o.Managed.Group.ExternalName, o.Managed.Group.ARN = "", "", ""
-				o.Composite.Status.AutoscalingGroupName = groupNameInAWS
+				o.Composite.Status.AutoscalingGroupName = "mp-team-b-payments-0123abcd"
 			}),
-			want: want{ask: true, query: query()},
+			want: want{ask: true, query: query(func(q *pool.Query) { q.GroupName, q.Claims = "", []string{groupNameInAWS} })},
 		},
 		"Image": {
 			reason: "An image that is not pinned is looked up.",
@@ -68,14 +69,14 @@ func TestQueryFor(t *testing.T) {
 			want:   want{ask: true, query: query(func(q *pool.Query) { q.Image = imageQuery })},
 		},
 		"NewPinned": {
-			reason: "A new pool whose image is pinned has nothing to ask.",
-			args:   newPool(pod),
-			want:   want{},
+			reason: "A new pool asks whose the groups are that have a name which it would have or had. The status names none.",
+			args:   newPool(pod, func(o *pool.Observation) { o.Composite.Status.AutoscalingGroupName = "mp-team-b-payments-0123abcd" }),
+			want:   want{ask: true, query: query(claimed)},
 		},
 		"NewImage": {
-			reason: "A new pool asks for its image alone.",
+			reason: "A new pool asks for its image too.",
 			args:   newPool(pod, lookUp),
-			want:   want{ask: true, query: query(func(q *pool.Query) { q.GroupName, q.Image = "", imageQuery })},
+			want:   want{ask: true, query: query(claimed, func(q *pool.Query) { q.Image = imageQuery })},
 		},
 		"NewWithoutExports": {
 			reason: "Without exports nobody knows the region to ask.",

@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -34,19 +35,25 @@ func Refused(message string, last map[condition.Type]condition.Condition) []cond
 	conditions := []condition.Condition{condition.New(condition.TypeInputsValid, condition.False, reasonRefused, message)}
 	for _, t := range condition.Types()[1:] {
 		if c, known := last[t]; known {
-			conditions = append(conditions, c)
+			conditions = append(conditions, condition.New(c.Type, c.Status, c.Reason, c.Message))
 		}
 	}
 	return conditions
 }
 
-// Message puts all errors into one line, in their order.
+// maxNamed is how many errors, or instances, a message names.
+const maxNamed = 10
+
+// Message puts the first errors into one line, in their order, and counts the others.
 func Message(errs field.ErrorList) string {
-	lines := make([]string, 0, len(errs))
-	for _, err := range errs {
+	lines := make([]string, 0, maxNamed+1)
+	for _, err := range errs[:min(len(errs), maxNamed)] {
 		lines = append(lines, err.Error())
 	}
-	return strings.Join(lines, "; ")
+	if more := len(errs) - maxNamed; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return condition.Message(strings.Join(lines, "; "))
 }
 
 // report fills in the status, the conditions and the readiness of a decision whose resources are decided.
@@ -54,7 +61,7 @@ func report(o *pool.Observation, in inputs, p planned, d Decision) Decision {
 	h := health.Of(health.Inputs{
 		Asked:     o.Input.AWS.Identity != v1beta1.IdentityNone,
 		Problem:   p.members.Problem,
-		GroupName: p.groupName,
+		GroupName: p.claim.name,
 		GroupGone: groupGone(o),
 		Unread:    !p.members.Known && len(o.Composite.Status.ProviderIDList) > 0,
 		Desired:   desired(o),
@@ -179,7 +186,7 @@ func status(o *pool.Observation, in inputs, p planned, d Decision, h v1alpha1.He
 		s.ProviderIDList = membership.WithEarlier(s.ProviderIDList, o.AWS.Earlier)
 		s.Instances = membership.StatusesWithEarlier(s.Instances, o.AWS.Earlier)
 	}
-	h.Message += membership.CutNote(len(s.ProviderIDList))
+	h.Message = condition.Message(h.Message + membership.CutNote(len(s.ProviderIDList)))
 	s.Health = &h
 	if id := imageInUse(p, d); id != "" {
 		s.ImageID = id

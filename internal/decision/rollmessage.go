@@ -4,18 +4,21 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/rollout"
 )
 
-// maxNamed is how many instances a message names.
-const maxNamed = 10
-
 // rollMessage tells a person how far a roll is, and what to do where nothing else will.
-func rollMessage(o *pool.Observation, p planned) string {
+func rollMessage(o *pool.Observation, p planned) string { return condition.Message(rollText(o, p)) }
+
+func rollText(o *pool.Observation, p planned) string {
 	switch p.Reason {
 	case rollout.ReasonTemplateCreating:
+		if p.claim.isHeld() {
+			return "the launch template waits for the group's name: " + p.claim.message
+		}
 		if p.image.ID == "" {
 			return "the launch template waits for an image: " + p.image.Message
 		}

@@ -18,7 +18,8 @@ func conditionsOf(s *structpb.Struct) map[string]condition.Condition {
 	for _, v := range at(s, "status", "conditions").GetListValue().GetValues() {
 		c := v.GetStructValue()
 		t := text(c, "type")
-		conditions[t] = condition.New(t, condition.Status(text(c, "status")), text(c, "reason"), text(c, "message"))
+		// As they are: a provider's message can be long, and what tells its error may stand at the end.
+		conditions[t] = condition.Condition{Type: t, Status: condition.Status(text(c, "status")), Reason: text(c, "reason"), Message: text(c, "message")}
 	}
 	return conditions
 }

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/types/known/structpb"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
@@ -31,6 +33,9 @@ func From(req *fnv1.RunFunctionRequest) (*pool.Observation, error) {
 	in.Default()
 
 	xr := req.GetObserved().GetComposite().GetResource()
+	if holdsMore(at(xr, "spec"), maxSpecValues) {
+		return nil, fmt.Errorf("cannot decode the composite: spec: Too many: must hold at most %d values", maxSpecValues)
+	}
 	spec := plain(at(xr, "spec"))
 	composite, err := decodeComposite(xr, spec)
 	if err != nil {
@@ -41,8 +46,8 @@ func From(req *fnv1.RunFunctionRequest) (*pool.Observation, error) {
 		Undecodable: undecodable(xr, spec, composite),
 		Conditions:  conditionsOf(xr),
 		Input:       in,
-		Exports:     exportsOf(composite, req.GetRequiredResources()),
-		Bootstrap:   bootstrapOf(composite.Spec.Bootstrap.DataSecretRef, req.GetRequiredResources()),
+		Exports:     exportsOf(composite, namespaceOf(xr), in.ExportsFrom, req.GetRequiredResources()),
+		Bootstrap:   bootstrapOf(composite, namespaceOf(xr), req.GetRequiredResources()),
 		Credentials: credentialsOf(in.AWS, req.GetCredentials()),
 		Managed:     managedOf(req.GetObserved().GetResources()),
 	}, nil
@@ -72,6 +77,9 @@ func decodeInput(s *structpb.Struct) (*v1beta1.Input, error) {
 	if s == nil {
 		return in, nil
 	}
+	if holdsMore(structpb.NewStructValue(s), maxInputValues) {
+		return nil, fmt.Errorf("input: Too many: must hold at most %d values", maxInputValues)
+	}
 	b, err := json.Marshal(s.AsMap())
 	if err != nil {
 		return nil, err
@@ -87,30 +95,32 @@ func decodeComposite(xr *structpb.Struct, spec any) (*v1alpha1.MachinePool, erro
 	composite := &v1alpha1.MachinePool{}
 	composite.SetName(text(xr, "metadata", "name"))
 	composite.SetNamespace(text(xr, "metadata", "namespace"))
+	if created, err := time.Parse(time.RFC3339, text(xr, "metadata", "creationTimestamp")); err == nil {
+		composite.SetCreationTimestamp(metav1.NewTime(created))
+	}
 	if err := decodePlain(spec, &composite.Spec); err != nil {
 		return nil, fmt.Errorf("cannot decode the composite: %w", inField("spec", err))
 	}
 	// The status is our own, but anyone may have edited it: what cannot be read is as good as lost.
 	// It is most of a large pool's request, so it goes without a detour over JSON.
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(at(xr, "status").GetStructValue().AsMap(), &composite.Status); err != nil {
-		composite.Status = v1alpha1.MachinePoolStatus{}
-	}
+	composite.Status = statusOf(at(xr, "status"))
 	composite.Default()
 	defaultNamespaces(composite, namespaceOf(xr))
 	return composite, nil
 }
 
+// statusOf a composite, as the last run left it. A status that is larger than any that a run writes is as good as lost.
+func statusOf(v *structpb.Value) v1alpha1.MachinePoolStatus {
+	s := v1alpha1.MachinePoolStatus{}
+	if holdsMore(v, maxStatusValues) || runtime.DefaultUnstructuredConverter.FromUnstructured(v.GetStructValue().AsMap(), &s) != nil {
+		return v1alpha1.MachinePoolStatus{}
+	}
+	return s
+}
+
 // undecodable is what the API server would refuse of the composite and the decoded one no longer shows.
 func undecodable(xr *structpb.Struct, spec any, composite *v1alpha1.MachinePool) field.ErrorList {
 	return append(validation.Object(map[string]any{"spec": spec}), validation.Namespaces(composite, namespaceOf(xr))...)
-}
-
-// decode a value into a typed one. A nil value decodes into nothing.
-func decode(v *structpb.Value, into any) error {
-	if v == nil {
-		return nil
-	}
-	return decodePlain(v.AsInterface(), into)
 }
 
 // plain value of a spec, made once as it costs; without one it is empty.

@@ -7,10 +7,18 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/fieldpath"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/bootstrap"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/cluster"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/validation"
 )
+
+// maxFormatBytes is far more than the longest format's name, and what a shell adds to it.
+const maxFormatBytes = 64
 
 // Names of the resources that the function asks Crossplane to fetch.
 const (
@@ -34,11 +42,11 @@ func fetched(required map[string]*fnv1.Resources, requirement, name string) (*st
 }
 
 // exportsOf a pool's cluster: from the object that publishes them, else inline ones.
-func exportsOf(composite *v1alpha1.MachinePool, required map[string]*fnv1.Resources) pool.Exports {
+func exportsOf(composite *v1alpha1.MachinePool, namespace string, allowed v1beta1.ExportsSources, required map[string]*fnv1.Resources) pool.Exports {
 	source := composite.Spec.Cluster
 	e := pool.Exports{Source: pool.SourceEmpty}
-	if ref := source.ExportsFrom; ref != nil && !ref.IsSecret() {
-		e = publishedExports(ref, required)
+	if ref := source.ExportsFrom; ref != nil {
+		e = allowedExports(ref, namespace, allowed, required)
 	}
 	if source.Exports != nil && e.Source == pool.SourceEmpty {
 		return pool.Exports{Source: pool.SourceFound, Inline: true, Value: source.Exports}
@@ -46,21 +54,38 @@ func exportsOf(composite *v1alpha1.MachinePool, required map[string]*fnv1.Resour
 	return e
 }
 
-func publishedExports(ref *v1alpha1.ExportsReference, required map[string]*fnv1.Resources) pool.Exports {
+// allowedExports are those of an object that the pool may name. Nothing is read of any other object.
+func allowedExports(ref *v1alpha1.ExportsReference, namespace string, allowed v1beta1.ExportsSources, required map[string]*fnv1.Resources) pool.Exports {
+	path := field.NewPath("spec", "cluster", "exportsFrom")
+	if err := cluster.CheckSource(allowed, ref, namespace, path); err != nil {
+		return pool.Exports{Source: pool.SourceRefused, Refused: err}
+	}
 	object, state := fetched(required, RequiredExports, ref.Name)
 	if state != pool.SourceFound {
 		return pool.Exports{Source: state}
 	}
+	if !cluster.IsClusterScoped(allowed, ref) && text(object, "metadata", "namespace") == "" {
+		// A request that names a namespace finds a cluster-scoped object as well.
+		return pool.Exports{Source: pool.SourceOutOfScope, Refused: cluster.RefuseClusterScoped(ref, path)}
+	}
+	return publishedExports(ref, object)
+}
+
+func publishedExports(ref *v1alpha1.ExportsReference, object *structpb.Struct) pool.Exports {
 	v, err := lookUp(object, ref.FieldPath)
 	if err != nil {
 		return pool.Exports{Source: pool.SourceMalformed, Detail: err.Error()}
 	}
-	if v == nil || len(v.GetStructValue().GetFields()) == 0 && v.GetStructValue() != nil {
+	fields := v.GetStructValue()
+	switch {
+	case v == nil, fields != nil && len(fields.GetFields()) == 0:
 		return pool.Exports{Source: pool.SourceEmpty}
+	case fields == nil:
+		return pool.Exports{Source: pool.SourceMalformed, Detail: ref.FieldPath + " must be an object"}
 	}
-	exports := &v1alpha1.Exports{}
-	if err := decode(v, exports); err != nil {
-		return pool.Exports{Source: pool.SourceMalformed, Detail: inField(ref.FieldPath, err).Error()}
+	exports, wrong := decodeExports(fields)
+	if len(wrong) > 0 {
+		return pool.Exports{Source: pool.SourceMalformed, Detail: ref.FieldPath + "." + strings.Join(wrong, ", "+ref.FieldPath+".")}
 	}
 	return pool.Exports{Source: pool.SourceFound, Value: exports}
 }
@@ -90,22 +115,34 @@ func lookUp(s *structpb.Struct, path string) (*structpb.Value, error) {
 	return v, nil
 }
 
-// bootstrapOf decodes the bootstrap Secret. Nothing of it may enter an error.
-func bootstrapOf(ref v1alpha1.SecretKeyReference, required map[string]*fnv1.Resources) pool.BootstrapData {
+// bootstrapOf decodes the bootstrap Secret. Nothing of it may enter an error, and nothing is read of a Secret that the pool
+// may not name.
+func bootstrapOf(composite *v1alpha1.MachinePool, namespace string, required map[string]*fnv1.Resources) pool.BootstrapData {
+	if len(validation.Namespaces(composite, namespace)) > 0 {
+		return pool.BootstrapData{Source: pool.SourceRefused}
+	}
+	ref := composite.Spec.Bootstrap.DataSecretRef
 	secret, state := fetched(required, RequiredBootstrap, ref.Name)
 	if state != pool.SourceFound {
 		return pool.BootstrapData{Source: state}
 	}
-	payload, err := base64.StdEncoding.DecodeString(text(secret, "data", ref.Key))
+	encoded := text(secret, "data", ref.Key)
+	if len(encoded) > base64.StdEncoding.EncodedLen(bootstrap.MaxPayloadBytes) {
+		return pool.BootstrapData{Source: pool.SourceTooLarge}
+	}
+	payload, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
 		return pool.BootstrapData{Source: pool.SourceMalformed}
 	}
-	if len(payload) == 0 {
+	switch {
+	case len(payload) == 0:
 		return pool.BootstrapData{Source: pool.SourceEmpty}
+	case len(payload) > bootstrap.MaxPayloadBytes:
+		return pool.BootstrapData{Source: pool.SourceTooLarge}
 	}
 	// A format that cannot be decoded is one that is not supported, and is refused as such.
 	format, err := base64.StdEncoding.DecodeString(text(secret, "data", "format"))
-	if err != nil {
+	if err != nil || len(format) > maxFormatBytes {
 		format = []byte("not base64")
 	}
 	return pool.BootstrapData{Source: pool.SourceFound, Payload: payload, Format: strings.TrimSpace(string(format))}

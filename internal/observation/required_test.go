@@ -1,11 +1,13 @@
 package observation
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/bootstrap"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
 
@@ -29,35 +31,35 @@ func TestFromExports(t *testing.T) {
 		"Absent":           {reason: "An object that does not exist is there without items.", cluster: byDefault, object: `{items: []}`, want: pool.Exports{Source: pool.SourceNotFound}},
 		"AbsentInline":     {reason: "An object that is deleted is no object that publishes nothing: what it published must not be swapped for what may be years old.", cluster: both, object: `{items: []}`, want: pool.Exports{Source: pool.SourceNotFound}},
 		"NoName":           {reason: "An object without a name is never asked for, so it is not being fetched.", cluster: `exportsFrom: {fieldPath: status.exports}`, want: pool.Exports{Source: pool.SourceNotFound}},
-		"NoField":          {reason: "The object may not publish anything yet.", cluster: byDefault, object: `{items: [{resource: {status: {}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
-		"NullField":        {reason: "Null is like absent.", cluster: byDefault, object: `{items: [{resource: {status: {exports: null}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
-		"EmptyField":       {reason: "So is an empty object.", cluster: byDefault, object: `{items: [{resource: {status: {exports: {}}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
-		"NullInline":       {reason: "Inline exports stand in for null.", cluster: both, object: `{items: [{resource: {status: {exports: null}}}]}`, want: fallback},
-		"EmptyInline":      {reason: "Inline exports stand in for an empty object.", cluster: both, object: `{items: [{resource: {status: {exports: {}}}}]}`, want: fallback},
-		"PublishedWins":    {reason: "Published exports win over inline ones.", cluster: both, object: `{items: [{resource: {status: {exports: {region: r}}}}]}`, want: found},
+		"NoField":          {reason: "The object may not publish anything yet.", cluster: byDefault, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
+		"NullField":        {reason: "Null is like absent.", cluster: byDefault, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: null}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
+		"EmptyField":       {reason: "So is an empty object.", cluster: byDefault, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: {}}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
+		"NullInline":       {reason: "Inline exports stand in for null.", cluster: both, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: null}}}]}`, want: fallback},
+		"EmptyInline":      {reason: "Inline exports stand in for an empty object.", cluster: both, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: {}}}}]}`, want: fallback},
+		"PublishedWins":    {reason: "Published exports win over inline ones.", cluster: both, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: {region: r}}}}]}`, want: found},
 		"Inline":           {reason: "Without a reference the inline ones are all there is.", cluster: `exports: {region: inline}`, want: fallback},
 		"Neither":          {reason: "Without either there is nothing.", cluster: ``, want: pool.Exports{Source: pool.SourceEmpty}},
-		"Found":            {reason: "Fields that a pool does not read are left alone.", cluster: byDefault, object: `{items: [{resource: {status: {exports: {region: r, more: [1]}}}}]}`, want: found},
-		"FieldPath":        {reason: "A field path has indices.", cluster: from("status.outputs[1].value"), object: `{items: [{resource: {status: {outputs: [{}, {value: {region: r}}]}}}]}`, want: found},
-		"FieldPathQuoted":  {reason: "And fields with dots.", cluster: from("data[a.b/c]"), object: `{items: [{resource: {data: {a.b/c: {region: r}}}}]}`, want: found},
-		"IndexTooLarge":    {reason: "A list may not be as long yet.", cluster: from("status.outputs[9]"), object: `{items: [{resource: {status: {outputs: [{}]}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
-		"IndexOfNoList":    {reason: "Or no list at all.", cluster: from("status[0]"), object: `{items: [{resource: {status: {}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
+		"Found":            {reason: "Fields that a pool does not read are left alone.", cluster: byDefault, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: {region: r, more: [1]}}}}]}`, want: found},
+		"FieldPath":        {reason: "A field path has indices.", cluster: from("status.outputs[1].value"), object: `{items: [{resource: {metadata: {namespace: team-a}, status: {outputs: [{}, {value: {region: r}}]}}}]}`, want: found},
+		"FieldPathQuoted":  {reason: "And fields with dots.", cluster: from("data[a.b/c]"), object: `{items: [{resource: {metadata: {namespace: team-a}, data: {a.b/c: {region: r}}}}]}`, want: found},
+		"IndexTooLarge":    {reason: "A list may not be as long yet.", cluster: from("status.outputs[9]"), object: `{items: [{resource: {metadata: {namespace: team-a}, status: {outputs: [{}]}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
+		"IndexOfNoList":    {reason: "Or no list at all.", cluster: from("status[0]"), object: `{items: [{resource: {metadata: {namespace: team-a}, status: {}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
 		"WrongType": {
-			reason: "The field is named by its whole path.", cluster: byDefault, object: `{items: [{resource: {status: {exports: {region: 1}}}}]}`,
-			want: pool.Exports{Source: pool.SourceMalformed, Detail: "status.exports.region: Invalid value: got a number where a string belongs"},
+			reason: "The field is named by its whole path.", cluster: byDefault, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: {region: 1}}}}]}`,
+			want: pool.Exports{Source: pool.SourceMalformed, Detail: "status.exports.region must be a string"},
 		},
 		"WrongShape": {
-			reason: "The exports are no text.", cluster: byDefault, object: `{items: [{resource: {status: {exports: "{}"}}}]}`,
-			want: pool.Exports{Source: pool.SourceMalformed, Detail: "status.exports: Invalid value: got a string where an object belongs"},
+			reason: "The exports are no text.", cluster: byDefault, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: "{}"}}}]}`,
+			want: pool.Exports{Source: pool.SourceMalformed, Detail: "status.exports must be an object"},
 		},
 		"WrongTypeInline": {
-			reason: "Inline exports do not hide that the published ones are broken.", cluster: both, object: `{items: [{resource: {status: {exports: [1]}}}]}`,
-			want: pool.Exports{Source: pool.SourceMalformed, Detail: "status.exports: Invalid value: got a list where an object belongs"},
+			reason: "Inline exports do not hide that the published ones are broken.", cluster: both, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: [1]}}}]}`,
+			want: pool.Exports{Source: pool.SourceMalformed, Detail: "status.exports must be an object"},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			req := `{observed: {composite: {resource: {spec: {cluster: {` + tc.cluster + `}}}}}`
+			req := `{observed: {composite: {resource: {metadata: {namespace: team-a}, spec: {cluster: {` + tc.cluster + `}}}}}`
 			if tc.object != "" {
 				req += `, requiredResources: {cluster-exports: ` + tc.object + `}`
 			}
@@ -67,7 +69,7 @@ func TestFromExports(t *testing.T) {
 		})
 	}
 	t.Run("BrokenFieldPath", func(t *testing.T) {
-		req := parse(t, `{observed: {composite: {resource: {spec: {cluster: {`+from("status[")+`}}}}}, requiredResources: {cluster-exports: {items: [{resource: {}}]}}}`)
+		req := parse(t, `{observed: {composite: {resource: {metadata: {namespace: team-a}, spec: {cluster: {`+from("status[")+`}}}}}, requiredResources: {cluster-exports: {items: [{resource: {metadata: {namespace: team-a}}}]}}}`)
 		if got := observe(t, req).Exports; got.Source != pool.SourceMalformed || got.Detail == "" {
 			t.Errorf("From(...): want malformed exports that say why, got %+v", got)
 		}
@@ -89,6 +91,15 @@ func TestFromBootstrap(t *testing.T) {
 		"EmptyKey":   {reason: "Or an empty one.", args: `{items: [{resource: {data: {value: ""}}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
 		"NotBase64":  {reason: "A Secret's data is base64.", args: `{items: [{resource: {data: {value: "#cloud-config"}}}]}`, want: pool.BootstrapData{Source: pool.SourceMalformed}},
 		"Found":      {reason: "Bytes are kept as they are.", args: `{items: [{resource: {data: {value: H4sA/w==}}}]}`, want: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte{0x1f, 0x8b, 0x00, 0xff}}},
+		"TooLarge": {
+			reason: "What is larger than a managed resource can hold is not decoded.",
+			args:   `{items: [{resource: {data: {value: "` + strings.Repeat("YWFh", bootstrap.MaxPayloadBytes/3+1) + `"}}}]}`,
+			want:   pool.BootstrapData{Source: pool.SourceTooLarge},
+		},
+		"LongFormat": {
+			reason: "A format that is longer than any is not supported.", args: `{items: [{resource: {data: {value: YQ==, format: "` + strings.Repeat("YWFh", 1000) + `"}}}]}`,
+			want: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte("a"), Format: "not base64"},
+		},
 		"Format": {
 			reason: "The Secret may name its format.", args: `{items: [{resource: {data: {value: YQ==, format: aWduaXRpb24=}}}]}`,
 			want: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte("a"), Format: "ignition"},
@@ -104,7 +115,7 @@ func TestFromBootstrap(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			req := `{observed: {composite: {resource: {spec: {bootstrap: {dataSecretRef: {name: s}}}}}}`
+			req := `{observed: {composite: {resource: {metadata: {namespace: team-a}, spec: {bootstrap: {dataSecretRef: {name: s}}}}}}`
 			if tc.args != "" {
 				req += `, requiredResources: {bootstrap-data: ` + tc.args + `}`
 			}
@@ -114,13 +125,13 @@ func TestFromBootstrap(t *testing.T) {
 		})
 	}
 	t.Run("NoName", func(t *testing.T) {
-		req := parse(t, `{observed: {composite: {resource: {spec: {bootstrap: {format: cloud-config}}}}}}`)
+		req := parse(t, `{observed: {composite: {resource: {metadata: {namespace: team-a}, spec: {bootstrap: {format: cloud-config}}}}}}`)
 		if got := observe(t, req).Bootstrap.Source; got != pool.SourceNotFound {
 			t.Errorf("From(...): a Secret without a name is never asked for, so it is not being fetched: got %s", got)
 		}
 	})
 	t.Run("Key", func(t *testing.T) {
-		req := parse(t, `{observed: {composite: {resource: {spec: {bootstrap: {dataSecretRef: {name: s, key: other}}}}}}, requiredResources: {bootstrap-data: {items: [{resource: {data: {value: YQ==, other: Yg==}}}]}}}`)
+		req := parse(t, `{observed: {composite: {resource: {metadata: {namespace: team-a}, spec: {bootstrap: {dataSecretRef: {name: s, key: other}}}}}}, requiredResources: {bootstrap-data: {items: [{resource: {data: {value: YQ==, other: Yg==}}}]}}}`)
 		if got := string(observe(t, req).Bootstrap.Payload); got != "b" {
 			t.Errorf("From(...): want the bytes of the key that the pool names, got %q", got)
 		}

@@ -65,6 +65,13 @@ const (
 	SourceEmpty Source = "Empty"
 	// SourceMalformed is an object whose field has another shape.
 	SourceMalformed Source = "Malformed"
+	// SourceTooLarge is an object whose field is larger than a pool can use.
+	SourceTooLarge Source = "TooLarge"
+	// SourceRefused is an object that the pool may not name. It is not asked for.
+	SourceRefused Source = "Refused"
+	// SourceOutOfScope is a cluster-scoped object that the pool may not name, which shows only once it is fetched. Nothing is
+	// read of it.
+	SourceOutOfScope Source = "OutOfScope"
 )
 
 // Exports of the pool's cluster, as found.
@@ -72,8 +79,11 @@ type Exports struct {
 	Source Source
 	// Inline says that they stand in the composite's own spec.
 	Inline bool
-	// Detail of a malformed source: which field has which wrong type.
+	// Detail of a malformed source: which fields of the exports have the wrong type. It names no other field of the object,
+	// and no value.
 	Detail string
+	// Refused says why the pool may not name the object; nil where it may.
+	Refused *field.Error
 	// Value is not nil when found. It may still be incomplete or of another schema.
 	Value *v1alpha1.Exports
 }

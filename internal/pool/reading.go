@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 )
 
 // A Query says what a run wants to know from AWS.
@@ -14,6 +15,9 @@ type Query struct {
 	Region string
 	// GroupName is the Auto Scaling group to read with its members. Empty when no group was composed yet.
 	GroupName string
+	// Claims are names that a group of the pool would have or had, while no managed resource tells which one is its own. Of
+	// each it is read who owns a group of that name, and no member: the group may be a stranger's.
+	Claims []string
 	// Image to look up. Nil when the image is pinned.
 	Image *ImageQuery
 	// Refresh asks for the group's newest instance refresh.
@@ -46,6 +50,8 @@ type ImageQuery struct {
 type Reading struct {
 	// Group by name. A nil value that was read says that AWS has no such group.
 	Group Read[*Group]
+	// Claims by name. A nil value that was read says that the name is free.
+	Claims map[string]Read[*Claim]
 	// Instances tagged with the group's name that are pending, running, stopping or stopped.
 	Instances Read[[]Instance]
 	// Earlier are the instances that were read a short while ago, where that fails now. The status knows them too, but
@@ -94,6 +100,18 @@ const (
 type ReadError struct {
 	Reason  ReadReason
 	Message string
+}
+
+// A Claim is an Auto Scaling group that has a name which a pool would have or had: what tells whose it is.
+type Claim struct {
+	// Owner is the pool that the group's tags name. The zero value says that they name none.
+	Owner naming.Pool
+	// Deleting says that AWS deletes the group.
+	Deleting bool
+	// MaxSize of the group, in instances. provider-aws sets 0 before it deletes a group.
+	MaxSize int32
+	// Members is how many instances the group has.
+	Members int
 }
 
 // A Group is an Auto Scaling group as AWS describes it.

@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/cluster"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/decision"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/managed"
@@ -28,15 +28,20 @@ const DefaultTTL = 15 * time.Second
 
 // Requirements asks Crossplane for the objects that a pool refers to. They are asked for in every response: what a
 // response does not ask for is not there in the next request.
-func Requirements(rsp *fnv1.RunFunctionResponse, composite *v1alpha1.MachinePool) {
+//
+// An object that the pool may not name is not asked for: what Crossplane reads for a pool, it reads with rights of its own.
+func Requirements(rsp *fnv1.RunFunctionResponse, o *pool.Observation) {
 	resources := map[string]*fnv1.ResourceSelector{}
-	// A Secret in another namespace is asked for as well, to be refused with all that is wrong: it is never staged.
-	secret := composite.Spec.Bootstrap.DataSecretRef
-	if secret.Name != "" {
+	secret := o.Composite.Spec.Bootstrap.DataSecretRef
+	if secret.Name != "" && o.Bootstrap.Source != pool.SourceRefused {
 		resources[observation.RequiredBootstrap] = selector("v1", "Secret", secret.Namespace, secret.Name)
 	}
-	if exports := composite.Spec.Cluster.ExportsFrom; exports != nil && exports.Name != "" && !exports.IsSecret() {
-		resources[observation.RequiredExports] = selector(exports.APIVersion, exports.Kind, exports.Namespace, exports.Name)
+	if exports := o.Composite.Spec.Cluster.ExportsFrom; exports != nil && exports.Name != "" && o.Exports.Source != pool.SourceRefused {
+		namespace := exports.Namespace
+		if cluster.IsClusterScoped(o.Input.ExportsFrom, exports) {
+			namespace = ""
+		}
+		resources[observation.RequiredExports] = selector(exports.APIVersion, exports.Kind, namespace, exports.Name)
 	}
 	rsp.Requirements = &fnv1.Requirements{Resources: resources}
 }
@@ -52,7 +57,7 @@ func selector(apiVersion, kind, namespace, name string) *fnv1.ResourceSelector {
 // Undecodable reports a request that no pool can be made out of. It is fatal, as a refusal is.
 func Undecodable(rsp *fnv1.RunFunctionResponse, last map[condition.Type]condition.Condition, err error) {
 	conditions(rsp, decision.Refused(err.Error(), last))
-	response.Fatal(rsp, err)
+	response.Fatal(rsp, errors.New(condition.Message(err.Error())))
 }
 
 // Refusal reports a decision that composes nothing. It is fatal, and so leaves everything that exists as it is.

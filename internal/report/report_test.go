@@ -39,7 +39,10 @@ func TestRequirements(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		args   v1alpha1.MachinePoolSpec
-		want   string
+		// exports and bootstrap say how far the objects have come.
+		exports, bootstrap pool.Source
+		allowed            v1beta1.ExportsSources
+		want               string
 	}{
 		"Both": {
 			reason: "Both objects are asked for by name, where they are.",
@@ -60,11 +63,37 @@ func TestRequirements(t *testing.T) {
 			want: `{resources: {bootstrap-data: {apiVersion: v1, kind: Secret, matchName: s, namespace: team-a}}}`,
 		},
 		"ClusterScopedExports": {
-			reason: "An object without a namespace is asked for without one: an empty one would be another object's.",
+			reason: "A cluster-scoped object is asked for without a namespace, whatever the pool's is.",
 			args: v1alpha1.MachinePoolSpec{
-				Cluster: v1alpha1.ClusterSource{ExportsFrom: &v1alpha1.ExportsReference{APIVersion: "example.org/v1", Kind: "Cluster", Name: "c"}},
+				Cluster: v1alpha1.ClusterSource{ExportsFrom: &v1alpha1.ExportsReference{APIVersion: "example.org/v1", Kind: "Cluster", Name: "c", Namespace: "team-a"}},
 			},
-			want: `{resources: {cluster-exports: {apiVersion: example.org/v1, kind: Cluster, matchName: c}}}`,
+			allowed: v1beta1.ExportsSources{ClusterKinds: []v1beta1.Kind{{APIVersion: "example.org/v1", Kind: "Cluster"}}},
+			want:    `{resources: {cluster-exports: {apiVersion: example.org/v1, kind: Cluster, matchName: c}}}`,
+		},
+		"RefusedExports": {
+			reason: "An object that the pool may not name is not asked for.",
+			args: v1alpha1.MachinePoolSpec{
+				Bootstrap: v1alpha1.Bootstrap{DataSecretRef: v1alpha1.SecretKeyReference{Name: "s", Namespace: "team-a"}},
+				Cluster:   v1alpha1.ClusterSource{ExportsFrom: &v1alpha1.ExportsReference{APIVersion: "v1", Kind: "ConfigMap", Name: "c", Namespace: "team-b"}},
+			},
+			exports: pool.SourceRefused,
+			want:    `{resources: {bootstrap-data: {apiVersion: v1, kind: Secret, matchName: s, namespace: team-a}}}`,
+		},
+		"OutOfScopeExports": {
+			reason: "An object that turned out to be cluster-scoped is asked for again, as otherwise its scope is not known in the next run.",
+			args: v1alpha1.MachinePoolSpec{
+				Cluster: v1alpha1.ClusterSource{ExportsFrom: &v1alpha1.ExportsReference{APIVersion: "v1", Kind: "Node", Name: "c", Namespace: "team-a"}},
+			},
+			exports: pool.SourceOutOfScope,
+			want:    `{resources: {cluster-exports: {apiVersion: v1, kind: Node, matchName: c, namespace: team-a}}}`,
+		},
+		"RefusedSecret": {
+			reason: "A Secret that the pool may not name is not asked for.",
+			args: v1alpha1.MachinePoolSpec{
+				Bootstrap: v1alpha1.Bootstrap{DataSecretRef: v1alpha1.SecretKeyReference{Name: "s", Namespace: "team-b"}},
+			},
+			bootstrap: pool.SourceRefused,
+			want:      `{}`,
 		},
 		"NoNames": {
 			reason: "An object without a name cannot be asked for.",
@@ -75,7 +104,12 @@ func TestRequirements(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			rsp := &fnv1.RunFunctionResponse{}
-			Requirements(rsp, &v1alpha1.MachinePool{Spec: tc.args})
+			Requirements(rsp, &pool.Observation{
+				Composite: &v1alpha1.MachinePool{Spec: tc.args},
+				Input:     &v1beta1.Input{ExportsFrom: tc.allowed},
+				Exports:   pool.Exports{Source: tc.exports},
+				Bootstrap: pool.BootstrapData{Source: tc.bootstrap},
+			})
 			if diff := cmp.Diff(message(t, tc.want, &fnv1.Requirements{}), rsp.GetRequirements(), protocmp.Transform()); diff != "" {
 				t.Errorf("\n%s\nRequirements(...): -want, +got:\n%s", tc.reason, diff)
 			}
@@ -214,7 +248,9 @@ func TestRefusal(t *testing.T) {
 		Desired: message(t, `{composite: {resource: {status: {theirs: kept}}}, resources: {theirs: {resource: {kind: T}}}}`, &fnv1.State{}),
 	}
 	rsp := response.To(proto.CloneOf(req), DefaultTTL)
-	Requirements(rsp, &v1alpha1.MachinePool{Spec: v1alpha1.MachinePoolSpec{Bootstrap: v1alpha1.Bootstrap{DataSecretRef: v1alpha1.SecretKeyReference{Name: "s"}}}})
+	o := anObservation()
+	o.Composite = &v1alpha1.MachinePool{Spec: v1alpha1.MachinePoolSpec{Bootstrap: v1alpha1.Bootstrap{DataSecretRef: v1alpha1.SecretKeyReference{Name: "s"}}}}
+	Requirements(rsp, o)
 	Refusal(rsp, decision.Decision{
 		Refused: field.ErrorList{
 			field.Invalid(field.NewPath("spec", "a"), "x", "must be y"),

@@ -50,7 +50,12 @@ func isLeaving(g *Group, id string) bool {
 	return g != nil && id != "" && g.Sent != "" && g.Sent != id
 }
 
-// nextGeneration is the attempt at which a roll key starts over.
+// nextGeneration is the attempt at which a roll key starts over. After the highest number it is the first one again: a name
+// that is still taken stalls the roll, which a person can help, and a number that names no attempt would start rolls for ever.
 func nextGeneration(a naming.Attempt) naming.Attempt {
-	return naming.Attempt{RollKey: a.RollKey, Number: (a.Number/generation + 1) * generation}
+	next := (a.Number/generation + 1) * generation
+	if next > naming.MaxAttempt {
+		next = 0
+	}
+	return naming.Attempt{RollKey: a.RollKey, Number: next}
 }

@@ -9,6 +9,9 @@ import (
 // maxRetired is how many attempts are remembered as let go. A template takes seconds to go, a roll minutes.
 const maxRetired = 10
 
+// maxAttemptLength is more than a roll key, a dash and the highest number have, in bytes.
+const maxAttemptLength = 32
+
 // keep returns the templates beside the current one that something may still need.
 func keep(in Inputs, p Plan) []string {
 	var names []string
@@ -61,5 +64,18 @@ func retired(in Inputs) []string {
 	}
 	// New ones come in the order of a map, so those are sorted; the oldest are forgotten first.
 	slices.Sort(out[len(in.Memory.Retired):])
-	return out[max(0, len(out)-maxRetired):]
+	return Remembered(out)
 }
+
+// Remembered are the latest of the attempts that were let go, as many as are remembered. A text that is longer than any
+// attempt's name is none.
+func Remembered(attempts []string) []string {
+	latest := attempts[max(0, len(attempts)-maxRetired):]
+	if slices.ContainsFunc(latest, isNoAttempt) {
+		latest = slices.DeleteFunc(slices.Clone(latest), isNoAttempt)
+	}
+	return latest
+}
+
+func isNoAttempt(s string) bool { return len(s) > maxAttemptLength }
+

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/tagging"
 )
 
 // A Part of a reading.
@@ -78,6 +79,12 @@ func (r *Reader) Read(_ context.Context, q pool.Query) pool.Reading {
 			out.Earlier = slices.Clone(r.kept[q.GroupName])
 		}
 	}
+	for _, name := range q.Claims {
+		if out.Claims == nil {
+			out.Claims = map[string]pool.Read[*pool.Claim]{}
+		}
+		out.Claims[name] = part(r, PartGroup, func() *pool.Claim { return r.claim(name) })
+	}
 	if q.Image != nil {
 		out.Image = part(r, PartImage, func() *pool.Image { return r.image(*q.Image) })
 	}
@@ -107,6 +114,29 @@ func (r *Reader) group(name string) *pool.Group {
 			InstanceID: m.ID, Zone: m.Zone, LifecycleState: m.Lifecycle,
 			LaunchTemplateID: m.TemplateID, ProtectedFromScaleIn: m.Protected,
 		})
+	}
+	return out
+}
+
+// claim is what tells whose a group is.
+func (r *Reader) claim(name string) *pool.Claim {
+	g, ok := r.aws.Groups[name]
+	if !ok || r.lost {
+		return nil
+	}
+	out := &pool.Claim{MaxSize: int32Of(g.Max), Members: len(g.Members)}
+	tags, _ := g.Settings["tag"].([]any)
+	for _, t := range tags {
+		tag, _ := t.(Object)
+		value := Text(tag, "value")
+		switch Text(tag, "key") {
+		case tagging.KeyCluster:
+			out.Owner.ClusterID = value
+		case tagging.KeyNamespace:
+			out.Owner.Namespace = value
+		case tagging.KeyPool:
+			out.Owner.Name = value
+		}
 	}
 	return out
 }

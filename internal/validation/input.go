@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
@@ -24,10 +25,40 @@ func Input(in *v1beta1.Input) field.ErrorList {
 		oneOf(ref.Child("kind"), in.ProviderConfigRef.Kind, v1beta1.KindClusterProviderConfig, v1beta1.KindProviderConfig),
 		objectName(ref.Child("name"), in.ProviderConfigRef.Name, "must be the name of a provider configuration: lower-case letters, digits, - and ., with a letter or digit first and last"),
 		tags(field.NewPath("tags"), in.Tags),
+		exportsSources(field.NewPath("exportsFrom"), &in.ExportsFrom),
 		awsIdentity(field.NewPath("aws"), &in.AWS),
 		between(refresh.Child("stableSeconds"), in.Refresh.StableSeconds, minRefreshSeconds, maxRefreshSeconds),
 		between(refresh.Child("changingSeconds"), in.Refresh.ChangingSeconds, minRefreshSeconds, maxRefreshSeconds),
 	)
+}
+
+// maxExportsSources is how many namespaces and how many kinds of objects an Input can list.
+const maxExportsSources = 64
+
+func exportsSources(path *field.Path, s *v1beta1.ExportsSources) field.ErrorList {
+	namespaces := path.Child("namespaces")
+	errs := atMostMany(namespaces, len(s.Namespaces), maxExportsSources)
+	seen := sets.New[string]()
+	for i, name := range s.Namespaces {
+		if seen.Has(name) {
+			errs = append(errs, field.Duplicate(namespaces.Index(i), name))
+		}
+		seen.Insert(name)
+		errs = append(errs, requiredNamespaceName(namespaces.Index(i), name)...)
+	}
+	errs = append(errs, exportsKinds(path.Child("kinds"), s.Kinds)...)
+
+	return append(errs, exportsKinds(path.Child("clusterKinds"), s.ClusterKinds)...)
+}
+
+func exportsKinds(path *field.Path, kinds []v1beta1.Kind) field.ErrorList {
+	errs := atMostMany(path, len(kinds), maxExportsSources)
+	for i, k := range kinds {
+		errs = append(errs, apiVersion.required(path.Index(i).Child("apiVersion"), k.APIVersion)...)
+		errs = append(errs, kind.required(path.Index(i).Child("kind"), k.Kind)...)
+	}
+
+	return errs
 }
 
 func awsIdentity(path *field.Path, aws *v1beta1.AWS) field.ErrorList {

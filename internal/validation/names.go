@@ -25,6 +25,11 @@ func namespaceName(path *field.Path, name string) field.ErrorList {
 	if name == "" {
 		return nil
 	}
+
+	return requiredNamespaceName(path, name)
+}
+
+func requiredNamespaceName(path *field.Path, name string) field.ErrorList {
 	if errs := atMostLong(path, name, maxNamespaceLength); len(errs) > 0 {
 		return errs
 	}
