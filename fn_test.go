@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -99,6 +100,9 @@ func (g *goldenReader) Read(_ context.Context, q pool.Query) pool.Reading {
 	ask(g.t, "instances", &r.Instances, q.GroupName != "", r.Instances.Value != nil)
 	ask(g.t, "image", &r.Image, q.Image != nil, r.Image.Value != nil)
 	ask(g.t, "refresh", &r.Refresh, q.Refresh, r.Refresh.Value != nil)
+	claims := free(q)
+	maps.Copy(claims, r.Claims)
+	r.Claims = claims
 	return r
 }
 

@@ -128,7 +128,7 @@ func setData(req *fnv1.RunFunctionRequest, key string, value []byte) {
 	data.Fields[key] = structpb.NewStringValue(base64.StdEncoding.EncodeToString(value))
 }
 
-func setSpec(t *testing.T, req *fnv1.RunFunctionRequest, spec string) {
+func setSpec(t testing.TB, req *fnv1.RunFunctionRequest, spec string) {
 	t.Helper()
 	maps.Copy(req.GetObserved().GetComposite().GetResource().GetFields()["spec"].GetStructValue().GetFields(), structOf(t, spec).GetFields())
 }

@@ -4,14 +4,14 @@ import "google.golang.org/protobuf/types/known/structpb"
 
 // How many values, at any depth, a run decodes. A value costs some 200 bytes once it is decoded, whatever its size on the
 // wire, and Crossplane sends messages of 4 MB: without a bound one object of empty values costs as much as a thousand
-// pools. Each bound is several times what the schema allows.
+// pools. Each bound is more than twice what the schema allows.
 const (
-	// maxSpecValues of a composite's spec. The largest one that the XRD accepts has some 1,500.
-	maxSpecValues = 10_000
+	// maxSpecValues of a composite's spec. The largest one that the XRD accepts has some 1,000.
+	maxSpecValues = 5_000
 	// maxInputValues of an Input, which can hold some 400.
-	maxInputValues = 10_000
+	maxInputValues = 5_000
 	// maxStatusValues of a composite's status, whose lists of 20,000 provider ids and 1,000 instances have some 40,000.
-	maxStatusValues = 200_000
+	maxStatusValues = 100_000
 )
 
 // holdsMore reports whether a value holds more than so many values. It stops counting there, and allocates nothing.
