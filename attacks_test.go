@@ -28,12 +28,12 @@ const victimsGroup = "mp-team-b-payments-0123abcd"
 const attackerGroup = "mp-team-a-demo-pool-0-bfc02ea5ebb16afd"
 
 // attack is a request of a pool of namespace team-a with this spec, status and Input on top of what every pool needs.
-func attack(t testing.TB, spec, status, input string) *fnv1.RunFunctionRequest {
-	t.Helper()
+func attack(tb testing.TB, spec, status, input string) *fnv1.RunFunctionRequest {
+	tb.Helper()
 	req := &fnv1.RunFunctionRequest{
 		Meta:  &fnv1.RequestMeta{Tag: "attack"},
-		Input: structOf(t, "apiVersion: machinepool.fn.crossplane.io/v1beta1\nkind: Input\n"+input),
-		Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: structOf(t, `
+		Input: structOf(tb, "apiVersion: machinepool.fn.crossplane.io/v1beta1\nkind: Input\n"+input),
+		Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: structOf(tb, `
 apiVersion: aws.machinepool.fn.crossplane.io/v1alpha1
 kind: MachinePool
 metadata: {name: demo-pool-0, namespace: team-a, creationTimestamp: "2026-11-29T12:00:00Z"}
@@ -52,7 +52,7 @@ spec:
   machineImage: {id: ami-0123456789abcdef0}
   bootstrap: {dataSecretRef: {name: demo-pool-0}}
 `)}},
-		RequiredResources: map[string]*fnv1.Resources{"bootstrap-data": {Items: []*fnv1.Resource{{Resource: structOf(t, `
+		RequiredResources: map[string]*fnv1.Resources{"bootstrap-data": {Items: []*fnv1.Resource{{Resource: structOf(tb, `
 apiVersion: v1
 kind: Secret
 metadata: {name: demo-pool-0, namespace: team-a}
@@ -61,10 +61,10 @@ data: {value: `+base64.StdEncoding.EncodeToString([]byte("#cloud-config\n{}\n"))
 	}
 	xr := req.GetObserved().GetComposite().GetResource().GetFields()
 	if spec != "" {
-		setSpec(t, req, spec)
+		setSpec(tb, req, spec)
 	}
 	if status != "" {
-		xr["status"] = structpb.NewStructValue(structOf(t, status))
+		xr["status"] = structpb.NewStructValue(structOf(tb, status))
 	}
 	return req
 }
@@ -318,7 +318,7 @@ func TestAnothersObjectIsNotQuoted(t *testing.T) {
 	for name, data := range cases {
 		t.Run(name, func(t *testing.T) {
 			req := attack(t, "cluster: {exportsFrom: {apiVersion: v1, kind: ConfigMap, name: app, fieldPath: data}}", "", "")
-			req.RequiredResources["cluster-exports"] = foreign(t, "team-a", data)
+			req.GetRequiredResources()["cluster-exports"] = foreign(t, "team-a", data)
 			for i, rsp := range run(t, victimsAWS(t), req) {
 				for _, text := range said(rsp) {
 					if strings.Contains(text, canary[:12]) || strings.Contains(text, "us-east-1z") {
@@ -344,7 +344,7 @@ func TestAnothersObjectIsNotProbed(t *testing.T) {
 			for i, object := range []*fnv1.Resources{nil, {}, foreign(t, "team-b", "{}"), foreign(t, "team-b", "{schema: "+canaryOfAnother+"}"), foreign(t, "team-b", "'"+canaryOfAnother+"'")} {
 				req := attack(t, "cluster: {exportsFrom: "+ref+"}", "", "")
 				if object != nil {
-					req.RequiredResources["cluster-exports"] = object
+					req.GetRequiredResources()["cluster-exports"] = object
 				}
 				rsp := run(t, victimsAWS(t), req)[0]
 				if _, asked := rsp.GetRequirements().GetResources()["cluster-exports"]; asked {
@@ -369,7 +369,7 @@ func TestAnothersObjectIsNotProbed(t *testing.T) {
 func TestAClusterScopedObjectIsNotRead(t *testing.T) {
 	for _, data := range []string{"{}", "{schema: " + canaryOfAnother + "}", "'x'"} {
 		req := attack(t, "cluster: {exportsFrom: {apiVersion: v1, kind: Node, name: app, fieldPath: data}}", "", "")
-		req.RequiredResources["cluster-exports"] = foreign(t, "", data)
+		req.GetRequiredResources()["cluster-exports"] = foreign(t, "", data)
 		rsp := run(t, victimsAWS(t), req)[0]
 		if c := conditionIn(rsp, condition.TypeClusterExportsAvailable); c.GetReason() != "Refused" || !strings.Contains(c.GetMessage(), "exportsFrom.clusterKinds") {
 			t.Errorf("with %s: ClusterExportsAvailable says %s: %s", data, c.GetReason(), c.GetMessage())
@@ -390,9 +390,9 @@ func TestAnothersSecretIsNotProbed(t *testing.T) {
 	var first string
 	for i, secret := range []*fnv1.Resources{nil, {}, {Items: []*fnv1.Resource{{Resource: structOf(t, "{data: {}}")}}}, {Items: []*fnv1.Resource{{Resource: structOf(t, "{data: {value: YQ==, format: eA==}}")}}}} {
 		req := attack(t, "bootstrap: {dataSecretRef: {name: token, namespace: kube-system}}", "", "")
-		delete(req.RequiredResources, "bootstrap-data")
+		delete(req.GetRequiredResources(), "bootstrap-data")
 		if secret != nil {
-			req.RequiredResources["bootstrap-data"] = secret
+			req.GetRequiredResources()["bootstrap-data"] = secret
 		}
 		rsp := run(t, victimsAWS(t), req)[0]
 		if _, asked := rsp.GetRequirements().GetResources()["bootstrap-data"]; asked {

@@ -128,9 +128,9 @@ func setData(req *fnv1.RunFunctionRequest, key string, value []byte) {
 	data.Fields[key] = structpb.NewStringValue(base64.StdEncoding.EncodeToString(value))
 }
 
-func setSpec(t testing.TB, req *fnv1.RunFunctionRequest, spec string) {
-	t.Helper()
-	maps.Copy(req.GetObserved().GetComposite().GetResource().GetFields()["spec"].GetStructValue().GetFields(), structOf(t, spec).GetFields())
+func setSpec(tb testing.TB, req *fnv1.RunFunctionRequest, spec string) {
+	tb.Helper()
+	maps.Copy(req.GetObserved().GetComposite().GetResource().GetFields()["spec"].GetStructValue().GetFields(), structOf(tb, spec).GetFields())
 }
 
 func gzipped(t *testing.T, s string) []byte {

@@ -33,95 +33,95 @@ var worstRequests = map[string]worstRequest{
 	},
 	"SecurityGroups": {
 		reason: "60,000 security groups of a cluster stand inline; an XR has room for twice as many.",
-		make: hostile(func(tb testing.TB, req *fnv1.RunFunctionRequest) {
-			inlineExports(req)["security_group_ids"] = valueOf(tb, map[string]any{"worker": listOf(60_000, func(i int) any { return fmt.Sprintf("sg-%08x", i) })})
+		make: hostile(func(req *fnv1.RunFunctionRequest) {
+			inlineExports(req)["security_group_ids"] = valueOf(map[string]any{"worker": listOf(60_000, func(i int) any { return fmt.Sprintf("sg-%08x", i) })})
 		}),
 	},
 	"Zones": {
 		reason: "25,000 zones of a cluster stand inline.",
-		make: hostile(func(tb testing.TB, req *fnv1.RunFunctionRequest) {
-			inlineExports(req)["failure_domains"] = valueOf(tb, mapOf(25_000, func(i int) (string, any) {
+		make: hostile(func(req *fnv1.RunFunctionRequest) {
+			inlineExports(req)["failure_domains"] = valueOf(mapOf(25_000, func(i int) (string, any) {
 				return fmt.Sprintf("us-east-%da", i), map[string]any{"subnet_id": fmt.Sprintf("subnet-%08x", i)}
 			}))
 		}),
 	},
 	"ChosenZones": {
 		reason: "A pool chooses 60,000 zones.",
-		make: hostile(func(tb testing.TB, req *fnv1.RunFunctionRequest) {
-			specOf(req)["failureDomains"] = valueOf(tb, listOf(60_000, func(i int) any { return fmt.Sprintf("us-east-%da", i) }))
+		make: hostile(func(req *fnv1.RunFunctionRequest) {
+			specOf(req)["failureDomains"] = valueOf(listOf(60_000, func(i int) any { return fmt.Sprintf("us-east-%da", i) }))
 		}),
 	},
 	"FewerChosenZones": {
 		reason: "A pool chooses as many zones as are decoded at all.",
-		make: hostile(func(tb testing.TB, req *fnv1.RunFunctionRequest) {
-			specOf(req)["failureDomains"] = valueOf(tb, listOf(4_900, func(i int) any { return fmt.Sprintf("us-east-%da", i) }))
+		make: hostile(func(req *fnv1.RunFunctionRequest) {
+			specOf(req)["failureDomains"] = valueOf(listOf(4_900, func(i int) any { return fmt.Sprintf("us-east-%da", i) }))
 		}),
 	},
 	"Tags": {
 		reason: "A pool has as many tags as are decoded at all, all of them wrong.",
-		make: hostile(func(tb testing.TB, req *fnv1.RunFunctionRequest) {
-			specOf(req)["additionalTags"] = valueOf(tb, mapOf(4_900, func(i int) (string, any) { return fmt.Sprintf("aws:\t%d", i), "\t" }))
+		make: hostile(func(req *fnv1.RunFunctionRequest) {
+			specOf(req)["additionalTags"] = valueOf(mapOf(4_900, func(i int) (string, any) { return fmt.Sprintf("aws:\t%d", i), "\t" }))
 		}),
 	},
 	"NodeLabels": {
 		reason: "A pool has as many node labels as are decoded at all, all of them wrong.",
-		make: hostile(func(tb testing.TB, req *fnv1.RunFunctionRequest) {
-			specOf(req)["nodeLabels"] = valueOf(tb, mapOf(4_900, func(i int) (string, any) { return fmt.Sprintf("-%d", i), "-" }))
+		make: hostile(func(req *fnv1.RunFunctionRequest) {
+			specOf(req)["nodeLabels"] = valueOf(mapOf(4_900, func(i int) (string, any) { return fmt.Sprintf("-%d", i), "-" }))
 		}),
 	},
 	"UnknownFields": {
 		reason: "Inline exports hold 400,000 empty objects in a field that no pool reads.",
-		make: hostile(func(tb testing.TB, req *fnv1.RunFunctionRequest) {
-			inlineExports(req)["vpc"] = valueOf(tb, listOf(400_000, func(int) any { return map[string]any{} }))
+		make: hostile(func(req *fnv1.RunFunctionRequest) {
+			inlineExports(req)["vpc"] = valueOf(listOf(400_000, func(int) any { return map[string]any{} }))
 		}),
 	},
 	"UnknownFieldsOfAnObject": {
 		reason: "So does an object that publishes exports.",
-		make: publishing(func(tb testing.TB, exports map[string]*structpb.Value) {
-			exports["vpc"] = valueOf(tb, listOf(400_000, func(int) any { return map[string]any{} }))
+		make: publishing(func(exports map[string]*structpb.Value) {
+			exports["vpc"] = valueOf(listOf(400_000, func(int) any { return map[string]any{} }))
 		}),
 	},
 	"SecurityGroupsOfAnObject": {
 		reason: "An object publishes 100,000 security groups.",
-		make: publishing(func(tb testing.TB, exports map[string]*structpb.Value) {
-			exports["security_group_ids"] = valueOf(tb, map[string]any{"worker": listOf(100_000, func(i int) any { return fmt.Sprintf("sg-%08x", i) })})
+		make: publishing(func(exports map[string]*structpb.Value) {
+			exports["security_group_ids"] = valueOf(map[string]any{"worker": listOf(100_000, func(i int) any { return fmt.Sprintf("sg-%08x", i) })})
 		}),
 	},
 	"ZonesOfAnObject": {
 		reason: "An object publishes 50,000 zones.",
-		make: publishing(func(tb testing.TB, exports map[string]*structpb.Value) {
-			exports["failure_domains"] = valueOf(tb, mapOf(50_000, func(i int) (string, any) {
+		make: publishing(func(exports map[string]*structpb.Value) {
+			exports["failure_domains"] = valueOf(mapOf(50_000, func(i int) (string, any) {
 				return fmt.Sprintf("us-east-%da", i), map[string]any{"subnet_id": fmt.Sprintf("subnet-%08x", i)}
 			}))
 		}),
 	},
 	"Status": {
 		reason: "Someone wrote 400,000 values into the status.",
-		make: hostile(func(tb testing.TB, req *fnv1.RunFunctionRequest) {
-			statusFields(req)["instances"] = valueOf(tb, listOf(400_000, func(int) any { return map[string]any{} }))
+		make: hostile(func(req *fnv1.RunFunctionRequest) {
+			statusFields(req)["instances"] = valueOf(listOf(400_000, func(int) any { return map[string]any{} }))
 		}),
 	},
 	"RetiredAttempts": {
 		reason: "Someone wrote 100,000 attempts into the status.",
-		make: hostile(func(tb testing.TB, req *fnv1.RunFunctionRequest) {
-			statusFields(req)["rollout"] = valueOf(tb, map[string]any{"retiredAttempts": listOf(100_000, func(i int) any { return fmt.Sprintf("%08x-%d", i, i) })})
+		make: hostile(func(req *fnv1.RunFunctionRequest) {
+			statusFields(req)["rollout"] = valueOf(map[string]any{"retiredAttempts": listOf(100_000, func(i int) any { return fmt.Sprintf("%08x-%d", i, i) })})
 		}),
 	},
 	"Record": {
 		reason: "Someone wrote 100,000 zones into the status' record.",
-		make: hostile(func(tb testing.TB, req *fnv1.RunFunctionRequest) {
-			statusFields(req)["inheritedFailureDomains"] = valueOf(tb, listOf(100_000, func(i int) any { return fmt.Sprintf("us-east-%da", i) }))
+		make: hostile(func(req *fnv1.RunFunctionRequest) {
+			statusFields(req)["inheritedFailureDomains"] = valueOf(listOf(100_000, func(i int) any { return fmt.Sprintf("us-east-%da", i) }))
 		}),
 	},
 	"Input": {
 		reason: "An Input holds 400,000 values.",
-		make: hostile(func(tb testing.TB, req *fnv1.RunFunctionRequest) {
-			req.Input.Fields["tags"] = valueOf(tb, mapOf(400_000, func(i int) (string, any) { return fmt.Sprintf("k%d", i), "" }))
+		make: hostile(func(req *fnv1.RunFunctionRequest) {
+			req.Input.Fields["tags"] = valueOf(mapOf(400_000, func(i int) (string, any) { return fmt.Sprintf("k%d", i), "" }))
 		}),
 	},
 	"LongText": {
 		reason: "Every text of a spec is as long as an XR has room for, in all.",
-		make: hostile(func(tb testing.TB, req *fnv1.RunFunctionRequest) {
+		make: hostile(func(req *fnv1.RunFunctionRequest) {
 			long := structpb.NewStringValue(strings.Repeat("x", 300_000))
 			specOf(req)["instanceType"], specOf(req)["kubernetesVersion"], specOf(req)["sshKeyName"] = long, long, long
 			inlineExports(req)["schema"] = long
@@ -129,7 +129,7 @@ var worstRequests = map[string]worstRequest{
 	},
 	"Secret": {
 		reason: "A Secret holds as much as one can.",
-		make: hostile(func(_ testing.TB, req *fnv1.RunFunctionRequest) {
+		make: hostile(func(req *fnv1.RunFunctionRequest) {
 			setData(req, "value", []byte("#cloud-config\n"+strings.Repeat("#", 1<<20)))
 		}),
 	},
@@ -174,24 +174,28 @@ func TestWorstInput(t *testing.T) {
 }
 
 // hostile changes the request of a new pool.
-func hostile(change func(testing.TB, *fnv1.RunFunctionRequest)) func(testing.TB) (*fnv1.RunFunctionRequest, AWSReader) {
+func hostile(change func(*fnv1.RunFunctionRequest)) func(testing.TB) (*fnv1.RunFunctionRequest, AWSReader) {
 	return func(tb testing.TB) (*fnv1.RunFunctionRequest, AWSReader) {
 		tb.Helper()
 		req := attack(tb, "", "{}", readsAWS)
-		change(tb, req)
+		change(req)
 		return req, membersOf(3)
 	}
 }
 
 // publishing changes the exports that an object publishes for a new pool.
-func publishing(change func(testing.TB, map[string]*structpb.Value)) func(testing.TB) (*fnv1.RunFunctionRequest, AWSReader) {
-	return hostile(func(tb testing.TB, req *fnv1.RunFunctionRequest) {
+func publishing(change func(map[string]*structpb.Value)) func(testing.TB) (*fnv1.RunFunctionRequest, AWSReader) {
+	return hostile(func(req *fnv1.RunFunctionRequest) {
 		exports := inlineExports(req)
-		specOf(req)["cluster"] = valueOf(tb, map[string]any{"exportsFrom": map[string]any{"apiVersion": "example.org/v1", "kind": "Cluster", "name": "demo"}})
-		object := structOf(tb, "{apiVersion: example.org/v1, kind: Cluster, metadata: {name: demo, namespace: team-a}, status: {exports: {}}}")
-		object.GetFields()["status"].GetStructValue().GetFields()["exports"].GetStructValue().Fields = exports
-		req.RequiredResources["cluster-exports"] = &fnv1.Resources{Items: []*fnv1.Resource{{Resource: object}}}
-		change(tb, exports)
+		specOf(req)["cluster"] = valueOf(map[string]any{"exportsFrom": map[string]any{"apiVersion": "example.org/v1", "kind": "Cluster", "name": "demo"}})
+		object := valueOf(map[string]any{
+			"apiVersion": "example.org/v1", "kind": "Cluster",
+			"metadata": map[string]any{"name": "demo", "namespace": "team-a"},
+			"status":   map[string]any{},
+		}).GetStructValue()
+		object.GetFields()["status"].GetStructValue().Fields = map[string]*structpb.Value{"exports": structpb.NewStructValue(&structpb.Struct{Fields: exports})}
+		req.GetRequiredResources()["cluster-exports"] = &fnv1.Resources{Items: []*fnv1.Resource{{Resource: object}}}
+		change(exports)
 	})
 }
 
@@ -212,11 +216,10 @@ func statusFields(req *fnv1.RunFunctionRequest) map[string]*structpb.Value {
 	return status.GetFields()
 }
 
-func valueOf(tb testing.TB, v any) *structpb.Value {
-	tb.Helper()
+func valueOf(v any) *structpb.Value {
 	out, err := structpb.NewValue(v)
 	if err != nil {
-		tb.Fatal(err)
+		panic(err) // A test made what is no JSON.
 	}
 	return out
 }
@@ -246,12 +249,12 @@ func worstPool(tb testing.TB) (*fnv1.RunFunctionRequest, AWSReader) {
 	reader := membersOf(worstMembers)
 	req := attack(tb, "", "{}", readsAWS)
 	spec := specOf(req)
-	spec["autoscaling"] = valueOf(tb, map[string]any{"minReplicas": 0, "maxReplicas": worstMembers})
-	spec["additionalTags"] = valueOf(tb, mapOf(40, func(i int) (string, any) { return fmt.Sprintf("%0128d", i), strings.Repeat("v", 256) }))
+	spec["autoscaling"] = valueOf(map[string]any{"minReplicas": 0, "maxReplicas": worstMembers})
+	spec["additionalTags"] = valueOf(mapOf(40, func(i int) (string, any) { return fmt.Sprintf("%0128d", i), strings.Repeat("v", 256) }))
 	// User data has no room for more labels of this length.
-	spec["nodeLabels"] = valueOf(tb, mapOf(30, func(i int) (string, any) { return fmt.Sprintf("example.com/l%058d", i), strings.Repeat("v", 63) }))
-	spec["additionalSecurityGroupIDs"] = valueOf(tb, listOf(15, func(i int) any { return fmt.Sprintf("sg-%017x", i) }))
-	spec["lifecycleHooks"] = valueOf(tb, listOf(50, func(i int) any {
+	spec["nodeLabels"] = valueOf(mapOf(30, func(i int) (string, any) { return fmt.Sprintf("example.com/l%058d", i), strings.Repeat("v", 63) }))
+	spec["additionalSecurityGroupIDs"] = valueOf(listOf(15, func(i int) any { return fmt.Sprintf("sg-%017x", i) }))
+	spec["lifecycleHooks"] = valueOf(listOf(50, func(i int) any {
 		return map[string]any{
 			"name": fmt.Sprintf("%0250d", i), "transition": "Terminating",
 			"notificationTargetARN": "arn:aws:sns:us-east-1:123456789012:" + strings.Repeat("t", longest-35),
@@ -262,7 +265,7 @@ func worstPool(tb testing.TB) (*fnv1.RunFunctionRequest, AWSReader) {
 		return fmt.Sprintf("us-east-%d%c", 1+i/26, 'a'+i%26), map[string]any{"subnet_id": fmt.Sprintf("subnet-%017x", i)}
 	})
 	zones["us-east-1a"] = map[string]any{"subnet_id": "subnet-0aaa0000000000001"}
-	inlineExports(req)["failure_domains"] = valueOf(tb, zones)
+	inlineExports(req)["failure_domains"] = valueOf(zones)
 	const head = "#cloud-config\n"
 	setData(req, "value", []byte(head+strings.Repeat("#", bootstrap.MaxPayloadBytes-len(head))))
 

@@ -96,9 +96,9 @@ func ordered(errs field.ErrorList) field.ErrorList {
 	}
 	slices.SortStableFunc(all, func(a, b said) int { return strings.Compare(a.text, b.text) })
 	all = slices.CompactFunc(all, func(a, b said) bool { return a.text == b.text })
-	var out field.ErrorList
-	for _, s := range all {
-		out = append(out, s.err)
+	out := make(field.ErrorList, len(all))
+	for i, s := range all {
+		out[i] = s.err
 	}
 	return out
 }

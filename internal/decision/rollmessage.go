@@ -16,13 +16,7 @@ func rollMessage(o *pool.Observation, p planned) string { return condition.Messa
 func rollText(o *pool.Observation, p planned) string {
 	switch p.Reason {
 	case rollout.ReasonTemplateCreating:
-		if p.claim.isHeld() {
-			return "the launch template waits for the group's name: " + p.claim.message
-		}
-		if p.image.ID == "" {
-			return "the launch template waits for an image: " + p.image.Message
-		}
-		return "waiting for the launch template of roll key " + p.Current.String() + " to exist in AWS"
+		return templateWait(p)
 	case rollout.ReasonTemplateFailing:
 		return "the provider tries to create the launch template and fails: the conditions of " + naming.ResourceTemplate(p.Current) + ", a managed resource of the pool, say why"
 	case rollout.ReasonRetrying:
@@ -45,6 +39,17 @@ func rollText(o *pool.Observation, p planned) string {
 		return fmt.Sprintf("%d members are left to replace: %s", *p.Outdated, refreshMessage(o, p))
 	}
 	return string(p.Reason)
+}
+
+// templateWait is what a launch template waits for that is not composed yet, or not in AWS.
+func templateWait(p planned) string {
+	switch {
+	case p.claim.isHeld():
+		return "the launch template waits for the group's name: " + p.claim.message
+	case p.image.ID == "":
+		return "the launch template waits for an image: " + p.image.Message
+	}
+	return "waiting for the launch template of roll key " + p.Current.String() + " to exist in AWS"
 }
 
 func refreshMessage(o *pool.Observation, p planned) string {

@@ -1,6 +1,8 @@
 package observation
 
 import (
+	"slices"
+
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
@@ -36,12 +38,9 @@ type exportsDecoder struct{ wrong []string }
 
 func (d *exportsDecoder) note(path, must string) {
 	message := path + " must be " + must
-	for _, w := range d.wrong {
-		if w == message {
-			return
-		}
+	if !slices.Contains(d.wrong, message) {
+		d.wrong = append(d.wrong, message)
 	}
-	d.wrong = append(d.wrong, message)
 }
 
 func (d *exportsDecoder) text(s *structpb.Struct, name, path string) string {
@@ -68,8 +67,12 @@ func (d *exportsDecoder) texts(s *structpb.Struct, name, path string) []string {
 	if v.GetListValue() == nil && isPresent(v) {
 		d.note(path, "a list")
 	}
-	var out []string
-	for _, item := range v.GetListValue().GetValues() {
+	items := v.GetListValue().GetValues()
+	if len(items) == 0 {
+		return nil
+	}
+	out := make([]string, 0, len(items))
+	for _, item := range items {
 		if _, ok := item.GetKind().(*structpb.Value_StringValue); !ok {
 			d.note(path+"[*]", "a string")
 		}

@@ -78,4 +78,3 @@ func Remembered(attempts []string) []string {
 }
 
 func isNoAttempt(s string) bool { return len(s) > maxAttemptLength }
-
