@@ -70,6 +70,10 @@ func (f *Function) RunFunction(ctx context.Context, req *fnv1.RunFunctionRequest
 	}
 
 	d := decision.Of(o)
+	if q, again := decision.QueryAgain(o, d); again {
+		o.AWS = f.aws.Read(ctx, q)
+		d = decision.Of(o)
+	}
 	// Names only: a request holds credentials and bootstrap data.
 	f.log.Debug("Decided", "namespace", o.Composite.GetNamespace(), "name", o.Composite.GetName(), "ready", d.Ready, "changing", d.Changing, "refused", len(d.Refused))
 	if len(d.Refused) > 0 {

@@ -145,15 +145,20 @@ type RolloutStatus struct {
 	// +optional
 	Message string `json:"message,omitempty"`
 
-	// LostReading is the reading of AWS that first found the roll lost, by its time. The next one that finds the same
-	// starts the roll again.
+	// LostReading is the reading of AWS that first found the roll lost, by the time of its newest part. One that is wholly
+	// from after it and finds the same starts the roll again.
 	// +optional
 	LostReading string `json:"lostReading,omitempty"`
 
-	// EarlierRefresh is the newest instance refresh from before the group was told to use the current launch template,
-	// by its id, unless it is known to have begun before that was made. How it ended says nothing of this roll.
+	// EarlierRefresh is the newest instance refresh from before the group was told to use the launch template of
+	// status.launchTemplateID, by its id, or none. How it ended says nothing of this roll. Empty when it was not read.
 	// +optional
 	EarlierRefresh string `json:"earlierRefresh,omitempty"`
+
+	// NewestRefresh is the newest instance refresh, by its id, or none, while the group is yet to be told to use another
+	// launch template.
+	// +optional
+	NewestRefresh string `json:"newestRefresh,omitempty"`
 
 	// RetiredAttempts are the latest roll keys, with the number of the attempt, whose launch templates were let go and
 	// may still exist in AWS. Their names are not taken again.

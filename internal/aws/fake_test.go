@@ -219,7 +219,7 @@ func fleetPool(p int) string { return fmt.Sprintf("mp-team-a-pool-%05d", p) }
 
 // anyTime compares readings but for when they were made.
 func anyTime() cmp.Option {
-	return cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".At" }, cmp.Ignore())
+	return cmp.FilterPath(func(p cmp.Path) bool { return slices.Contains([]string{".At", ".Anew"}, p.Last().String()) }, cmp.Ignore())
 }
 
 var podIdentity = pool.Identity{Source: v1beta1.IdentityPod}

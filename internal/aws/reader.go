@@ -90,6 +90,7 @@ func NewReader(opts ...Option) *Reader {
 //
 // No Err holds a credential, a request id or a time: the same failure reads the same in every run.
 func (r *Reader) Read(ctx context.Context, q pool.Query) pool.Reading {
+	begin := time.Now()
 	asked := pool.Reading{}
 	if q.Identity.Source == "" || q.Identity.Source == v1beta1.IdentityNone {
 		return asked
@@ -117,7 +118,24 @@ func (r *Reader) Read(ctx context.Context, q pool.Query) pool.Reading {
 	if f != nil {
 		return allFailed(asked, f)
 	}
-	return v.read(ctx, q, asked)
+	return anewSince(begin, v.read(ctx, q, asked))
+}
+
+// anewSince marks what AWS was asked for no earlier than the caller did.
+func anewSince(begin time.Time, r pool.Reading) pool.Reading {
+	r.Group.Anew = r.Group.Known() && !r.Group.At.Before(begin)
+	r.Instances.Anew = r.Instances.Known() && !r.Instances.At.Before(begin)
+	r.Image.Anew = r.Image.Known() && !r.Image.At.Before(begin)
+	r.Refresh.Anew = r.Refresh.Known() && !r.Refresh.At.Before(begin)
+	return r
+}
+
+// ageOf the oldest answer that will do.
+func ageOf(q pool.Query, anew bool) time.Duration {
+	if anew {
+		return 0
+	}
+	return q.MaxAge
 }
 
 // read asks for all parts before it waits for the first, so that they are read side by side.
@@ -163,7 +181,7 @@ func (v *view) askGroup(q pool.Query) (await[membership], await[outcome[*pool.Re
 		return refused(membership{group: outcome[*pool.Group]{failure: bad}, instances: outcome[[]pool.Instance]{failure: bad}}),
 			refused(outcome[*pool.Refresh]{failure: bad})
 	}
-	members := v.memberships.Want(q.GroupName, q.MaxAge)
+	members := v.memberships.Want(q.GroupName, ageOf(q, q.Anew.Members))
 	awaitMembers := func(ctx context.Context) (membership, time.Time) {
 		m, err := members.Wait(ctx)
 		if err != nil {
@@ -174,7 +192,7 @@ func (v *view) askGroup(q pool.Query) (await[membership], await[outcome[*pool.Re
 	if !q.Refresh {
 		return awaitMembers, nil
 	}
-	return awaitMembers, answer(v.refreshes.Want(q.GroupName, q.MaxAge), opRefreshes)
+	return awaitMembers, answer(v.refreshes.Want(q.GroupName, ageOf(q, q.Anew.Refresh)), opRefreshes)
 }
 
 func (v *view) askClaims(q pool.Query) map[string]await[outcome[*pool.Claim]] {
@@ -196,7 +214,7 @@ func (v *view) askImage(q pool.Query) await[outcome[*pool.Image]] {
 	if bad := badImageQuery(q.Image); bad != nil {
 		return refused(outcome[*pool.Image]{failure: bad})
 	}
-	return answer(v.images.Want(*q.Image, q.MaxAge), opImages)
+	return answer(v.images.Want(*q.Image, ageOf(q, q.Anew.Image)), opImages)
 }
 
 func answer[T any](p *batch.Pending[outcome[T]], op string) await[outcome[T]] {

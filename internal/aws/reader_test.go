@@ -738,6 +738,37 @@ func TestReadSaysWhen(t *testing.T) {
 	})
 }
 
+// An answer that was asked for in this very call says so, and one that was kept does not; a caller can ask for the former, part by
+// part.
+func TestReadAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newFakeReader(t, demoAWS())
+		q := pool.Query{Identity: podIdentity, Region: "us-east-1", GroupName: "demo", Refresh: true, Image: &pool.ImageQuery{Owner: "1", Name: "ubuntu-*", Architecture: "x86_64"}, MaxAge: 10 * time.Second}
+		for _, step := range []struct {
+			reason string
+			anew   pool.Parts
+			want   pool.Parts
+		}{
+			{reason: "first", want: pool.Parts{Members: true, Image: true, Refresh: true}},
+			{reason: "kept"},
+			{reason: "members anew", anew: pool.Parts{Members: true}, want: pool.Parts{Members: true}},
+			{reason: "refresh anew", anew: pool.Parts{Refresh: true}, want: pool.Parts{Refresh: true}},
+			{reason: "image anew", anew: pool.Parts{Image: true}, want: pool.Parts{Image: true}},
+			{reason: "kept again"},
+		} {
+			time.Sleep(time.Second)
+			q.Anew = step.anew
+			got := r.Read(context.Background(), q)
+			if diff := cmp.Diff(step.want, pool.Parts{Members: got.Group.Anew && got.Instances.Anew, Image: got.Image.Anew, Refresh: got.Refresh.Anew}); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", step.reason, diff)
+			}
+			if kept := got.Group.Kept() || got.Instances.Kept(); kept == step.want.Members {
+				t.Errorf("%s: the members are kept: %t", step.reason, kept)
+			}
+		}
+	})
+}
+
 func TestReadNotSignedIn(t *testing.T) {
 	tries := 0
 	r := NewReader(WithNewClients(func(context.Context, pool.Identity, string) (Clients, error) {

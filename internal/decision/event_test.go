@@ -23,6 +23,7 @@ func TestEvents(t *testing.T) {
 	switched := func(o *pool.Observation) {
 		newerTemplateExists(o)
 		o.Managed.Group.SentTemplateID, o.Managed.Group.TemplateID = "lt-newer", "lt-newer"
+		o.AWS.Group.Value.LaunchTemplateID = "lt-newer"
 	}
 	allNew := func(o *pool.Observation) {
 		switched(o)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
@@ -112,8 +113,25 @@ func groupOf(o *pool.Observation) *rollout.Group {
 	return &rollout.Group{Sent: g.SentTemplateID, Observed: g.TemplateID, Generation: g.Generation, Busy: g.Busy}
 }
 
-// readingTime is RFC 3339 with all nine digits of the nanoseconds, so that times order as texts.
+// readingTime is RFC 3339 with all nine digits of the nanoseconds, since two readings can be close.
 const readingTime = "2006-01-02T15:04:05.000000000Z07:00"
+
+// textOf a time as the status keeps it. Empty for the zero time.
+func textOf(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(readingTime)
+}
+
+// timeOf a text of the status. One that is no time says nothing.
+func timeOf(text string) time.Time {
+	t, err := time.Parse(readingTime, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
 
 // readingOf returns nil unless the reading is whole, so that nothing is concluded from half of one.
 func readingOf(o *pool.Observation, m membership.Members) *rollout.Reading {
@@ -121,12 +139,14 @@ func readingOf(o *pool.Observation, m membership.Members) *rollout.Reading {
 	if !m.Known || group.Value == nil || refresh.Failed() {
 		return nil
 	}
-	// A reading is as old as the older of its parts: they are cached each on its own.
-	at := group.At
-	if refresh.Known() && refresh.At.Before(at) {
-		at = refresh.At
+	r := &rollout.Reading{Oldest: group.At, Newest: group.At, TemplateID: group.Value.LaunchTemplateID, RefreshRead: refresh.Known()}
+	if refresh.Known() {
+		if refresh.At.Before(group.At) {
+			r.Oldest = refresh.At
+		} else {
+			r.Newest = refresh.At
+		}
 	}
-	r := &rollout.Reading{ID: at.UTC().Format(readingTime), TemplateID: group.Value.LaunchTemplateID, RefreshRead: refresh.Known()}
 	for _, member := range group.Value.Members {
 		r.Members = append(r.Members, rollout.Member{
 			ID:         member.InstanceID,
@@ -146,7 +166,8 @@ func memoryOf(s v1alpha1.MachinePoolStatus) rollout.Memory {
 	m := rollout.Memory{SentID: s.LaunchTemplateID}
 	if r := s.Rollout; r != nil {
 		m.RollKey, m.Phase = r.RollKey, rollout.Phase(r.Phase)
-		m.LostReading, m.EarlierRefresh, m.Retired = r.LostReading, r.EarlierRefresh, rollout.Remembered(r.RetiredAttempts)
+		m.LostReading, m.Retired = timeOf(r.LostReading), rollout.Remembered(r.RetiredAttempts)
+		m.EarlierRefresh, m.NewestRefresh = r.EarlierRefresh, r.NewestRefresh
 		m.Generation = r.GroupGeneration
 	}
 	return m

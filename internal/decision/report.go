@@ -227,8 +227,9 @@ func rolloutStatus(o *pool.Observation, p planned) *v1alpha1.RolloutStatus {
 		RollKey:         p.Memory.RollKey,
 		Phase:           string(p.Phase),
 		Message:         rollMessage(o, p),
-		LostReading:     p.Memory.LostReading,
+		LostReading:     textOf(p.Memory.LostReading),
 		EarlierRefresh:  p.Memory.EarlierRefresh,
+		NewestRefresh:   p.Memory.NewestRefresh,
 		RetiredAttempts: p.Memory.Retired,
 		GroupGeneration: p.Memory.Generation,
 	}

@@ -332,6 +332,7 @@ func TestRolloutStatus(t *testing.T) {
 	}
 	refresh := func(status string, percent int32) change {
 		return func(o *pool.Observation) {
+			o.AWS.Group.Value.LaunchTemplateID = "lt-newer"
 			o.AWS.Group.Value.Members[0].LaunchTemplateID = "lt-newer"
 			o.AWS.Refresh = pool.Read[*pool.Refresh]{Asked: true, Value: &pool.Refresh{ID: "r-1", Status: status, PercentageComplete: percent}}
 		}

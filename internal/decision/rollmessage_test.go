@@ -18,7 +18,9 @@ func rolled(changes ...change) *pool.Observation {
 	o := readPool(newerTemplateExists)
 	o.Managed.Group.SentTemplateID, o.Managed.Group.TemplateID = "lt-newer", "lt-newer"
 	o.Composite.Status.Rollout.RollKey, o.Composite.Status.Rollout.Phase = newerKey, "Refreshing"
+	o.Composite.Status.LaunchTemplateID = "lt-newer"
 	o.AWS.Group.At, o.AWS.Refresh.At = readAt, readAt
+	o.AWS.Group.Value.LaunchTemplateID = "lt-newer"
 	o.AWS.Refresh.Asked = true
 	for _, f := range changes {
 		f(o)

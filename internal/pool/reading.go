@@ -24,6 +24,16 @@ type Query struct {
 	Refresh bool
 	// MaxAge is how old a cached answer may be.
 	MaxAge time.Duration
+	// Anew are the parts of which no answer will do that was kept.
+	Anew Parts
+}
+
+// Parts of a reading.
+type Parts struct {
+	// Members are the group and its instances, which are read together.
+	Members bool
+	Image   bool
+	Refresh bool
 }
 
 // An Identity is who reads AWS.
@@ -71,9 +81,15 @@ type Read[T any] struct {
 	Value T
 	// Err is why the read failed, nil when it did not.
 	Err *ReadError
-	// At is when AWS gave the answer. It tells readings apart, and a reading from its copy in a cache.
+	// At is when AWS was asked. It tells readings apart, and a reading from its copy in a cache.
 	At time.Time
+	// Anew says that AWS was asked in this very run, so that no answer is newer which an earlier run was given: not by this
+	// process, and not by another.
+	Anew bool
 }
+
+// Kept says that the answer is one that an earlier run may have been given a newer one than.
+func (r Read[T]) Kept() bool { return r.Known() && !r.Anew }
 
 // Known says that the read was made and is whole.
 func (r Read[T]) Known() bool { return r.Asked && r.Err == nil }

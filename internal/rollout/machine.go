@@ -116,10 +116,11 @@ type Refresh struct {
 	Started time.Time
 }
 
-// A Reading is a whole reading of AWS.
+// A Reading is what AWS says of a roll.
 type Reading struct {
-	// ID of a later reading is greater.
-	ID string
+	// Oldest and Newest are when its parts were asked for: they are kept each on its own, and one can be renewed without the
+	// other.
+	Oldest, Newest time.Time
 	// TemplateID is what the group launches from.
 	TemplateID string
 	Members    []Member
@@ -132,6 +133,9 @@ type Reading struct {
 // isRefreshing says that a refresh is known to be at work.
 func (r *Reading) isRefreshing() bool { return r.Refresh != nil && IsActive(r.Refresh.Status) }
 
+// NoRefresh stands for the id of a refresh where there was none.
+const NoRefresh = "none"
+
 // A Memory is what the last run left in the status. All of it may be lost: a roll then only takes longer, unless an earlier
 // roll's refresh that failed or was cancelled is then taken for this one's, which a person has to start again.
 type Memory struct {
@@ -141,11 +145,14 @@ type Memory struct {
 	SentID string
 	// Generation of the group from which that was told. See isOld.
 	Generation int64
-	// LostReading is the reading that first found the roll lost; empty when it is not.
-	LostReading string
-	// EarlierRefresh is the newest refresh from before the group was told to use the current template, by its id; none
-	// where that is known to have begun before the template was made.
+	// LostReading is the time of the newest part of the reading that first found the roll lost; zero when it is not.
+	LostReading time.Time
+	// EarlierRefresh is the newest refresh from before the group was told to use the template of SentID, by its id: NoRefresh
+	// where there was none, empty where that was not read.
 	EarlierRefresh string
+	// NewestRefresh is the newest one as last read, alike, while the group was not told yet to use the current template. It
+	// is kept beside EarlierRefresh, since the change can be taken back.
+	NewestRefresh string
 	// Retired are attempts whose templates were let go, and may still exist in AWS. See naming.Attempt.
 	Retired []string
 }
@@ -215,7 +222,7 @@ func Of(in Inputs) Plan {
 	p.Outdated, p.Skipped = outdated(in.Reading, p.CurrentID)
 	p.Phase, p.Reason = phase(in, p, current)
 	p.Memory.Phase = p.Phase
-	p.Memory.EarlierRefresh = earlierRefresh(in, p, current)
+	p.Memory.EarlierRefresh, p.Memory.NewestRefresh = rememberedRefreshes(in, p)
 	p.Keep = keep(in, p)
 	return p
 }
@@ -228,15 +235,6 @@ func templateOf(in Inputs, a naming.Attempt) Template {
 		}
 	}
 	return Template{}
-}
-
-// earlierRefresh is the newest one while the group is not told yet to use the current template. One that began before the
-// template was made needs no remembering, and must not have any: when the change is taken back it is the roll's own again.
-func earlierRefresh(in Inputs, p Plan, current Template) string {
-	if in.Reading == nil || in.Reading.Refresh == nil || !isAboutToSwitch(in, p) || !beganAfter(in.Reading.Refresh, current) {
-		return in.Memory.EarlierRefresh
-	}
-	return in.Reading.Refresh.ID
 }
 
 // isAboutToSwitch says that no run has sent the group to the current template yet, so that what refresh there is was one to
@@ -256,24 +254,40 @@ func isRetried(in Inputs, p *Plan, current Template) bool {
 	if !isLost(in, current) {
 		return false
 	}
-	p.Memory.LostReading = cmp.Or(in.Memory.LostReading, in.Reading.ID)
+	p.Memory.LostReading = in.Memory.LostReading
+	if p.Memory.LostReading.IsZero() {
+		p.Memory.LostReading = in.Reading.Newest
+	}
 	return again && isAgreed(in)
 }
 
-// isAgreed says that an earlier reading found the roll lost before this one. AWS is eventually consistent, and the parts of
-// a reading can be of different ages.
+// settleTime is how long after a reading another one is made that agrees with it. AWS is eventually consistent: two answers
+// of the same moment can both be too old.
+const settleTime = 5 * time.Second
+
+// isAgreed says that an earlier reading found the roll lost before this one, and that each part of this one is from after
+// the whole of that: one answer that is kept while the other is renewed is not two.
 func isAgreed(in Inputs) bool {
-	return in.Memory.LostReading != "" && in.Memory.LostReading < in.Reading.ID
+	first := in.Memory.LostReading
+	return !first.IsZero() && !in.Reading.Oldest.Before(first.Add(settleTime))
 }
 
 // isLost says that one reading finds the roll lost: the group is settled on the current template, members that a
-// refresh would replace are on another, and no refresh has been at work since the template was made.
+// refresh would replace are on another, and no refresh has been at work since the template was made. A reading in which AWS
+// has the group on another template is from before the switch, and no evidence.
 func isLost(in Inputs, current Template) bool {
-	if in.Reading == nil || !in.Reading.RefreshRead || !isSwitched(in.Group, current.ID) || in.Group.Busy {
+	if !isEvidence(in, current.ID) || !isSwitched(in.Group, current.ID) {
 		return false
 	}
 	n, skipped := outdated(in.Reading, current.ID)
 	return *n > len(skipped) && !in.Reading.isRefreshing() && !hasGivenUp(in, current)
+}
+
+// isEvidence says that a reading can tell whether the refresh of a switch was started: it is from after the switch, holds
+// the newest refresh, and the provider is not about to start one.
+func isEvidence(in Inputs, currentID string) bool {
+	r := in.Reading
+	return r != nil && r.RefreshRead && r.TemplateID == currentID && !in.Group.Busy
 }
 
 // hasGivenUp says that a refresh to the current template ended without success. Starting it again by itself could
@@ -288,18 +302,6 @@ func hasGivenUp(in Inputs, current Template) bool {
 func hasSucceeded(in Inputs, current Template) bool {
 	r := in.Reading.Refresh
 	return r != nil && r.Status == statusSuccessful && isOfRoll(r, in, current)
-}
-
-// isOfRoll says that a refresh was one to the current template. One from before the template was made, or from before the
-// group was told to use it, was one to another.
-func isOfRoll(r *Refresh, in Inputs, current Template) bool {
-	return r.ID != in.Memory.EarlierRefresh && beganAfter(r, current)
-}
-
-// beganAfter says that a refresh did not begin before a template was made, as far as that is known. AWS need not say when
-// a refresh began, and has no answer for one that is Pending.
-func beganAfter(r *Refresh, t Template) bool {
-	return t.Resource != "" && (r.Started.IsZero() || !r.Started.Before(t.Created))
 }
 
 func phase(in Inputs, p Plan, current Template) (Phase, Reason) {
@@ -346,7 +348,7 @@ func phaseOfMembers(in Inputs, p Plan, current Template) (Phase, Reason) {
 		return PhaseIdle, ReasonUpToDate
 	case *p.Outdated == len(p.Skipped):
 		return PhaseStalled, ReasonMembersSkipped
-	case in.Group.Busy || !in.Reading.RefreshRead:
+	case !isEvidence(in, current.ID):
 		return PhaseRefreshing, ReasonRefreshExpected
 	case hasGivenUp(in, current) && in.Reading.Refresh.Status == statusCancelled:
 		return PhaseStalled, ReasonRefreshCancelled

@@ -47,8 +47,16 @@ func members(templates ...string) []Member {
 	return out
 }
 
+// readAt is when AWS was read, and longBefore and later are readings that a lost roll can be told by beside that.
+var (
+	readAt     = time.Date(2026, 11, 29, 18, 0, 0, 0, time.UTC)
+	longBefore = readAt.Add(-time.Minute)
+	later      = readAt.Add(time.Minute)
+)
+
+// reading of AWS once the group is on the new template.
 func reading(status string, m ...Member) *Reading {
-	r := &Reading{ID: "1", Members: m, RefreshRead: true}
+	r := &Reading{Oldest: readAt, Newest: readAt, TemplateID: "lt-new", Members: m, RefreshRead: true}
 	if status != "" {
 		r.Refresh = &Refresh{ID: "r-1", Status: status}
 	}
@@ -384,7 +392,7 @@ func TestNeverDropsWhatIsInUse(t *testing.T) {
 		}
 		in.Memory = Memory{
 			RollKey:     rapid.SampledFrom(keys).Draw(t, "last key"),
-			LostReading: rapid.SampledFrom([]string{"", "0", "1"}).Draw(t, "lost"),
+			LostReading: rapid.SampledFrom([]time.Time{{}, longBefore, readAt}).Draw(t, "lost"),
 		}
 
 		p := Of(in)
@@ -432,7 +440,8 @@ type world struct {
 func (w *world) run() Plan {
 	w.read++
 	if w.in.Reading != nil {
-		w.in.Reading.ID = fmt.Sprintf("%03d", w.read)
+		w.in.Reading.Oldest = readAt.Add(time.Duration(w.read) * 10 * time.Second)
+		w.in.Reading.Newest = w.in.Reading.Oldest
 	}
 	p := Of(w.in)
 	w.in.Memory = p.Memory
@@ -444,6 +453,7 @@ func (w *world) run() Plan {
 	}
 	if p.GroupID != w.in.Group.Sent {
 		w.in.Group = &Group{Sent: p.GroupID, Observed: p.GroupID}
+		w.in.Reading.TemplateID = p.GroupID
 		if !w.lose {
 			w.in.Reading.Refresh = &Refresh{ID: "r-" + p.GroupID, Status: "InProgress"}
 		}
@@ -462,7 +472,7 @@ func (w *world) replace() {
 func newWorld() *world {
 	return &world{in: Inputs{
 		RollKey: newKey, Templates: []Template{oldTemplate}, Group: onOld, Wanted: true,
-		Reading: &Reading{Members: members("lt-old", "lt-old"), RefreshRead: true},
+		Reading: &Reading{TemplateID: "lt-old", Members: members("lt-old", "lt-old"), RefreshRead: true},
 		Memory:  Memory{RollKey: oldKey, Phase: PhaseIdle},
 	}}
 }
@@ -542,7 +552,7 @@ func TestNotLost(t *testing.T) {
 	base := func() Inputs {
 		return Inputs{
 			RollKey: newKey, Templates: []Template{oldTemplate, newTemplate}, Group: onNew, Wanted: true,
-			Reading: reading("", outdated...), Memory: Memory{RollKey: newKey, Phase: PhaseLost, LostReading: "0"},
+			Reading: reading("", outdated...), Memory: Memory{RollKey: newKey, Phase: PhaseLost, SentID: "lt-new", LostReading: longBefore},
 		}
 	}
 	cases := map[string]struct {
@@ -550,22 +560,44 @@ func TestNotLost(t *testing.T) {
 		change func(in *Inputs)
 		want   want
 	}{
-		"FirstReading": {reason: "One reading may be too early.", change: func(in *Inputs) { in.Memory.LostReading = "" }, want: want{PhaseLost, ReasonRefreshNotStarted}},
-		"OlderReading": {reason: "Nor does one from before it, as another process may have.", change: func(in *Inputs) { in.Memory.LostReading = "2" }, want: want{PhaseLost, ReasonRefreshNotStarted}},
-		"SameReading":  {reason: "The same reading again says nothing new.", change: func(in *Inputs) { in.Memory.LostReading = in.Reading.ID }, want: want{PhaseLost, ReasonRefreshNotStarted}},
+		"FirstReading": {reason: "One reading may be too early.", change: func(in *Inputs) { in.Memory.LostReading = time.Time{} }, want: want{PhaseLost, ReasonRefreshNotStarted}},
+		"OlderReading": {reason: "Nor does one from before it, as another process may have.", change: func(in *Inputs) { in.Memory.LostReading = later }, want: want{PhaseLost, ReasonRefreshNotStarted}},
+		"SameReading":  {reason: "The same reading again says nothing new.", change: func(in *Inputs) { in.Memory.LostReading = in.Reading.Newest }, want: want{PhaseLost, ReasonRefreshNotStarted}},
+		"OneGroupTwice": {
+			reason: "Nor does one in which only the refresh was read once more.",
+			change: func(in *Inputs) { in.Memory.LostReading, in.Reading.Newest = in.Reading.Oldest, later },
+			want:   want{PhaseLost, ReasonRefreshNotStarted},
+		},
+		"OneRefreshTwice": {
+			reason: "Nor one in which only the group was: the refresh is older than the first reading's group.",
+			change: func(in *Inputs) {
+				in.Memory.LostReading, in.Reading.Oldest, in.Reading.Newest = readAt, readAt.Add(-3*time.Second), later
+			},
+			want: want{PhaseLost, ReasonRefreshNotStarted},
+		},
+		"SameMoment": {
+			reason: "Two answers of the same moment can both be too old.",
+			change: func(in *Inputs) { in.Memory.LostReading = in.Reading.Oldest.Add(-time.Second) },
+			want:   want{PhaseLost, ReasonRefreshNotStarted},
+		},
+		"BeforeTheSwitch": {
+			reason: "A reading in which AWS has the group on the old template is from before the switch.",
+			change: func(in *Inputs) { in.Reading.TemplateID = "lt-old" },
+			want:   want{PhaseRefreshing, ReasonRefreshExpected},
+		},
 		"Busy":         {reason: "The provider may be about to start it.", change: func(in *Inputs) { in.Group = &Group{Sent: "lt-new", Observed: "lt-new", Busy: true} }, want: want{PhaseRefreshing, ReasonRefreshExpected}},
 		"NotAskedFor":  {reason: "A refresh that was not read may be at work.", change: func(in *Inputs) { in.Reading.RefreshRead = false }, want: want{PhaseRefreshing, ReasonRefreshExpected}},
 		"Active":       {reason: "A refresh is at work.", change: func(in *Inputs) { in.Reading = reading("Pending", outdated...) }, want: want{PhaseRefreshing, ReasonRefreshActive}},
 		"Failed":       {reason: "A refresh that failed is for a person: to repeat it could replace nodes forever.", change: func(in *Inputs) { in.Reading = reading("Failed", outdated...) }, want: want{PhaseStalled, ReasonRefreshFailed}},
 		"Succeeded": {
 			reason: "Members that a refresh left may have been read before its end.",
-			change: func(in *Inputs) { in.Reading, in.Memory.LostReading = reading("Successful", outdated...), "" },
+			change: func(in *Inputs) { in.Reading, in.Memory.LostReading = reading("Successful", outdated...), time.Time{} },
 			want:   want{PhaseRefreshing, ReasonRefreshSucceeded},
 		},
 		"EarlierSucceeded": {
 			reason: "A refresh from before the roll is not the roll's.",
 			change: func(in *Inputs) {
-				in.Reading, in.Memory.LostReading, in.Memory.EarlierRefresh = reading("Successful", outdated...), "", "r-1"
+				in.Reading, in.Memory.LostReading, in.Memory.EarlierRefresh = reading("Successful", outdated...), time.Time{}, "r-1"
 			},
 			want: want{PhaseLost, ReasonRefreshNotStarted},
 		},
@@ -624,10 +656,10 @@ func TestNotLost(t *testing.T) {
 			t.Errorf("a change that is not taken up yet makes the roll's own refresh an earlier one: %+v", p.Memory)
 		}
 	})
-	t.Run("BeforeTheSwitch", func(t *testing.T) {
+	t.Run("BeganBeforeTheSwitch", func(t *testing.T) {
 		in := base()
 		in.Reading = reading("InProgress", outdated...)
-		in.Group = onOld
+		in.Group, in.Reading.TemplateID = onOld, "lt-old"
 		if p := Of(in); p.Memory.EarlierRefresh != in.Reading.Refresh.ID {
 			t.Errorf("a refresh that began while the template was made is not remembered: %+v", p.Memory)
 		}
@@ -652,48 +684,90 @@ func withRefresh(status string, started time.Time) Inputs {
 	return Inputs{RollKey: newKey, Templates: []Template{oldTemplate, t}, Wanted: true, Reading: r}
 }
 
-// TestEarlierRefresh holds that the refresh which is there before the group is told of a template is remembered where the
-// time of its start does not tell that it was one to another: only then could it pass for the roll's.
+// TestEarlierRefresh holds that the refresh which is there before the group is told of a template is remembered by its id, from
+// the run that tells it, and until then beside the one of the template that the group is on, as the change can be taken back.
 func TestEarlierRefresh(t *testing.T) {
-	for name, tc := range map[string]struct {
-		started time.Time
-		want    string
+	type want struct{ earlier, newest string }
+	pending := Memory{RollKey: newKey, Phase: PhaseTemplatePending, SentID: "lt-old", EarlierRefresh: "r-0", NewestRefresh: "r-older"}
+	cases := map[string]struct {
+		reason string
+		args   func(in *Inputs)
+		want   want
 	}{
-		"Before":  {started: made.Add(-time.Second)},
-		"Same":    {started: made, want: "r-1"},
-		"After":   {started: made.Add(time.Second), want: "r-1"},
-		"Pending": {want: "r-1"},
-	} {
+		"Told": {
+			reason: "What is there in the run that tells the group is earlier, whenever it began.",
+			want:   want{earlier: "r-1"},
+		},
+		"None": {
+			reason: "So is that there was none.",
+			args:   func(in *Inputs) { in.Reading.Refresh = nil },
+			want:   want{earlier: NoRefresh},
+		},
+		"NotRead": {
+			reason: "A run that cannot read it goes by the last one that could.",
+			args:   func(in *Inputs) { in.Reading = nil },
+			want:   want{earlier: "r-older"},
+		},
+		"TemplatePending": {
+			reason: "Before the group is told, its own roll's record stays.",
+			args:   func(in *Inputs) { in.Templates[1].ID = "" },
+			want:   want{earlier: "r-0", newest: "r-1"},
+		},
+		"TakenBack": {
+			reason: "A change that is taken back leaves that record as it was: the roll's own refresh is no earlier one.",
+			args:   func(in *Inputs) { in.RollKey = oldKey },
+			want:   want{earlier: "r-0"},
+		},
+		"StatusNotWritten": {
+			reason: "A status from before the run that told the group has the newest that was there.",
+			args:   func(in *Inputs) { in.Group, in.Reading.TemplateID = onNew, "lt-new" },
+			want:   want{earlier: "r-older"},
+		},
+	}
+	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			in := withRefresh("Pending", tc.started)
+			in := withRefresh("Pending", made.Add(-time.Hour))
 			in.Reading.TemplateID = "lt-old"
-			in.Group = onOld
-			in.Memory = Memory{RollKey: newKey, Phase: PhaseTemplatePending}
-			if p := Of(in); p.Memory.EarlierRefresh != tc.want {
-				t.Errorf("Of(...): want earlier refresh %q, got %q", tc.want, p.Memory.EarlierRefresh)
+			in.Group, in.Memory = onOld, pending
+			if tc.args != nil {
+				tc.args(&in)
+			}
+			p := Of(in)
+			if diff := cmp.Diff(tc.want, want{p.Memory.EarlierRefresh, p.Memory.NewestRefresh}, cmp.AllowUnexported(want{})); diff != "" {
+				t.Errorf("\n%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
 }
 
-// TestRefreshBeforeTheTemplate holds that a refresh which began before the template was made was one to another, and that
-// one of which AWS does not say when it began is not taken for such.
-func TestRefreshBeforeTheTemplate(t *testing.T) {
-	for name, tc := range map[string]struct {
-		started time.Time
+// TestClocksMayDiffer holds that a refresh which failed is not started again by itself, though the API server's clock, by
+// which the template was made, is two minutes before or behind that of AWS, by which the refresh began.
+func TestClocksMayDiffer(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		earlier string
+		started time.Duration
 		want    int
 	}{
-		"Before": {started: made.Add(-time.Second), want: 1},
-		"Same":   {started: made},
-		"After":  {started: made.Add(time.Hour)},
-		"Never":  {},
-	} {
+		"RecordedNone":        {reason: "There was none before, so this is the roll's.", earlier: NoRefresh, started: -2 * time.Minute},
+		"RecordedAnother":     {reason: "There was another before.", earlier: "r-0", started: -2 * time.Minute},
+		"RecordedThis":        {reason: "This is the one from before, though it seems to have begun after.", earlier: "r-1", started: 2 * time.Minute, want: 1},
+		"NotRecorded":         {reason: "Without a record a refresh that began about then may be the roll's, which waits for a person.", started: -2 * time.Minute},
+		"NotRecordedAfter":    {reason: "One from after the template is.", started: time.Hour},
+		"NotRecordedBefore":   {reason: "One that began well before the template was made is not.", started: -2*time.Minute - time.Second, want: 1},
+		"NotRecordedNotBegun": {reason: "AWS does not say when one that is Pending began.", started: time.Duration(-1 << 63)},
+	}
+	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			in := withRefresh("Failed", tc.started)
+			started := made.Add(tc.started)
+			if tc.started == time.Duration(-1<<63) {
+				started = time.Time{}
+			}
+			in := withRefresh("Failed", started)
 			in.Group = onNew
-			in.Memory = Memory{RollKey: newKey, Phase: PhaseLost, LostReading: "0"}
+			in.Memory = Memory{RollKey: newKey, Phase: PhaseLost, SentID: "lt-new", LostReading: longBefore, EarlierRefresh: tc.earlier}
 			if p := Of(in); p.Current.Number != tc.want {
-				t.Errorf("Of(...): want attempt %d, got %d in phase %s", tc.want, p.Current.Number, p.Phase)
+				t.Errorf("\n%s\nOf(...): want attempt %d, got %d in phase %s", tc.reason, tc.want, p.Current.Number, p.Phase)
 			}
 		})
 	}

@@ -98,7 +98,7 @@ func part[T any](r *Reader, p Part, read func() T) pool.Read[T] {
 	if why, fails := r.failing[p]; fails {
 		return pool.Read[T]{Asked: true, At: r.aws.Clock.Now(), Err: &pool.ReadError{Reason: why, Message: fmt.Sprintf("cannot read the %s: %s", p, why)}}
 	}
-	return pool.Read[T]{Asked: true, At: r.aws.Clock.Now(), Value: read()}
+	return pool.Read[T]{Asked: true, At: r.aws.Clock.Now(), Anew: true, Value: read()}
 }
 
 func (r *Reader) group(name string) *pool.Group {
