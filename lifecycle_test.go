@@ -66,10 +66,21 @@ const (
 
 func newLife(t tester, s setting) *life {
 	t.Helper()
+	reader := simulator.NewReader(newAccount())
+	return newLifeOf(t, s, poolName, reader, NewFunction(WithAWSReader(reader)))
+}
+
+// newAccount is an AWS account with images and nothing else.
+func newAccount() *simulator.AWS {
 	aws := simulator.NewAWS(map[string]string{"subnet-0a": "us-east-1a", "subnet-0b": "us-east-1b", "subnet-0c": "us-east-1c"})
 	aws.Images = images()
-	reader := simulator.NewReader(aws)
-	metadata := object{"name": poolName}
+	return aws
+}
+
+// newLifeOf is the life of a pool of a name, in an account, by a function that reads it in some way.
+func newLifeOf(t tester, s setting, name string, account *simulator.Reader, f simulator.Function) *life {
+	t.Helper()
+	metadata := object{"name": name}
 	if !s.cluster {
 		metadata["namespace"] = exportsNamespace
 	}
@@ -90,7 +101,7 @@ func newLife(t tester, s setting) *life {
 		// A cluster-scoped pool has no namespace of its own.
 		input["exportsFrom"] = object{"namespaces": []any{exportsNamespace}}
 	}
-	l := &life{t: t, setting: s, World: simulator.NewWorld(NewFunction(WithAWSReader(reader)), reader, xr, input)}
+	l := &life{t: t, setting: s, World: simulator.NewWorld(f, account, xr, input)}
 	l.publish(defaultExports())
 	l.rotate("first")
 	return l

@@ -29,7 +29,9 @@ func TestQueryAgain(t *testing.T) {
 		o.AWS.Refresh.Asked = true
 	}
 	switched := func(o *pool.Observation) { o.Managed.Group.TemplateID = "lt-newer" }
-	anew := func(o *pool.Observation) { o.AWS.Group.Anew, o.AWS.Instances.Anew, o.AWS.Refresh.Anew = true, true, true }
+	anew := func(o *pool.Observation) {
+		o.AWS.Group.Anew, o.AWS.Instances.Anew, o.AWS.Refresh.Anew = true, true, true
+	}
 	fewer := func(o *pool.Observation) {
 		o.AWS.Group.Value.Members, o.AWS.Instances.Value = o.AWS.Group.Value.Members[:2], o.AWS.Instances.Value[:2]
 	}

@@ -2,9 +2,11 @@ package decision
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/health"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/rollout"
 )
@@ -27,6 +29,13 @@ var told = map[condition.Type]bool{ //nolint:gochecknoglobals // A constant tabl
 	condition.TypeInfrastructureHealthy:   true,
 }
 
+// passing are reasons for a person to look only if they last: members come and go by themselves, as in each roll and with each
+// Spot instance that is reclaimed.
+var passing = map[string]bool{ //nolint:gochecknoglobals // A constant table.
+	health.ReasonScalingInProgress:                        true,
+	strings.TrimSuffix(health.ReasonInstancePending, ":"): true,
+}
+
 // eventsOf tells what changed since the last run, by comparing with what that run reported. A condition that was never
 // reported before changes nothing: a new pool is all beginnings.
 func eventsOf(o *pool.Observation, conditions []condition.Condition, p planned) []Event {
@@ -38,7 +47,7 @@ func eventsOf(o *pool.Observation, conditions []condition.Condition, p planned) 
 		if !told[c.Type] || !known || same {
 			continue
 		}
-		events = append(events, Event{Warning: c.Status != condition.True, Reason: c.Reason, Message: condition.Message(c.Type + ": " + c.Message)})
+		events = append(events, Event{Warning: c.Status != condition.True && !passing[c.Reason], Reason: c.Reason, Message: condition.Message(c.Type + ": " + c.Message)})
 	}
 	return events
 }

@@ -50,6 +50,13 @@ func TestEvents(t *testing.T) {
 		"ReadFails":    {reason: "A read that begins to fail is told once.", after: []change{readFails}, want: []event{{"Throttled", true}}},
 		"ReadWorks":    {reason: "And that it works again.", before: []change{readFails}, want: []event{{"Healthy", false}}},
 		"Stopped":      {reason: "A member that stops is told.", after: []change{stopped}, want: []event{{"InstanceStopped", true}}},
+		"Pending":      {reason: "Members come and go by themselves, which is told and calls no one.", after: []change{pending}, want: []event{{"InstancePending", false}}},
+		"Scaling": {
+			reason: "So do those of Spot instances that are reclaimed.", want: []event{{"ScalingInProgress", false}},
+			after: []change{func(o *pool.Observation) {
+				o.AWS.Group.Value.Members, o.AWS.Instances.Value = o.AWS.Group.Value.Members[1:], o.AWS.Instances.Value[1:]
+			}},
+		},
 		"OtherTrouble": {reason: "One trouble that becomes another is told.", before: []change{pending}, after: []change{stopped}, want: []event{{"InstanceStopped", true}}},
 		"GroupGone":    {reason: "A group that goes is told.", after: []change{groupGoneInAWS}, want: []event{{"GroupNotFound", true}}},
 		"RollStarted":  {reason: "A roll that begins is told.", after: []change{newVersion}, want: []event{{"RollStarted", false}}},

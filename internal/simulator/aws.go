@@ -52,6 +52,8 @@ type AWS struct {
 	Calls map[Call]int
 	// Moves of groups from one launch template to another, in their order.
 	Moves []*Move
+	// RefreshDelay is how many more reconciles of a group lie between its move and the start of its refresh.
+	RefreshDelay int
 	// Refreshes counts those that were ever started.
 	Refreshes int
 	// Taken are the names that a template could not be created under.

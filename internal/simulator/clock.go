@@ -6,6 +6,8 @@ import "time"
 type Clock struct {
 	// Real time instead, for a simulator beside an API server, which writes times of its own.
 	Real bool
+	// Pause is called in each step, which takes no real time by itself.
+	Pause func()
 
 	seconds int
 }
@@ -18,7 +20,14 @@ func (c *Clock) Now() time.Time {
 	return time.Date(2026, 1, 1, 0, 0, c.seconds, 0, time.UTC)
 }
 
-func (c *Clock) step() { c.seconds++ }
+func (c *Clock) step() {
+	c.seconds++
+	if c.Pause != nil {
+		c.Pause()
+	}
+}
 
-// text is the time as Kubernetes writes it.
-func (c *Clock) text() string { return c.Now().Format(time.RFC3339) }
+func (c *Clock) text() string { return text(c.Now()) }
+
+// text is a time as Kubernetes writes it.
+func text(t time.Time) string { return t.UTC().Format(time.RFC3339) }

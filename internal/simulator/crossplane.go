@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 )
@@ -24,6 +25,8 @@ type Crossplane struct {
 	MRs map[string]Object
 	// Fresh says that nothing will be seen as it was before, which makes steps cheaper.
 	Fresh bool
+	// Ahead is how far the API server's clock is ahead of that of AWS.
+	Ahead time.Duration
 	// Quick skips calls of the function whose responses Crossplane throws away.
 	Quick bool
 
@@ -88,6 +91,9 @@ func NewCrossplane(f Function, clock *Clock, xr, input Object) *Crossplane {
 	c.CatchUp()
 	return c
 }
+
+// now as the API server writes it.
+func (c *Crossplane) now() string { return text(c.clock.Now().Add(c.Ahead)) }
 
 // Mark a step: from now on a stale reconcile sees this moment.
 func (c *Crossplane) Mark() {
@@ -267,8 +273,8 @@ func (c *Crossplane) apply(resource string, next Object) {
 	if !exists {
 		mr = Object{}
 		c.MRs[name] = mr
-		SetField(mr, c.clock.text()+"-"+resource, fieldMetadata, "uid")
-		SetField(mr, c.clock.text(), fieldMetadata, "creationTimestamp")
+		SetField(mr, c.now()+"-"+resource, fieldMetadata, "uid")
+		SetField(mr, c.now(), fieldMetadata, "creationTimestamp")
 	}
 	SetField(next, name, fieldMetadata, "name")
 	if ns := Text(c.XR, fieldMetadata, "namespace"); ns != "" {
@@ -311,7 +317,7 @@ func (c *Crossplane) writeStatus(rsp *fnv1.RunFunctionResponse) {
 		// From the response's flag, never from conditions (notes).
 		ready = Condition{Type: typeReady, Status: "True", Reason: "Available"}
 	}
-	setCondition(c.XR, ready, c.clock.text())
+	setCondition(c.XR, ready, c.now())
 }
 
 // setConditions of the function's own. After a fatal response those that it lacks become Unknown (notes).
@@ -323,20 +329,20 @@ func (c *Crossplane) setConditions(rsp *fnv1.RunFunctionResponse, fatal bool) {
 			continue
 		}
 		s := strings.TrimPrefix(fc.GetStatus().String(), "STATUS_CONDITION_")
-		setCondition(c.XR, Condition{Type: fc.GetType(), Status: s[:1] + strings.ToLower(s[1:]), Reason: fc.GetReason(), Message: fc.GetMessage()}, c.clock.text())
+		setCondition(c.XR, Condition{Type: fc.GetType(), Status: s[:1] + strings.ToLower(s[1:]), Reason: fc.GetReason(), Message: fc.GetMessage()}, c.now())
 	}
 	list, _ := Field(c.XR, fieldStatus, fieldConditions).([]any)
 	for _, old := range list {
 		t := Text(old, "type")
 		if fatal && !slices.Contains(set, t) && !isReserved(t) {
-			setCondition(c.XR, Condition{Type: t, Status: "Unknown", Reason: "FatalError"}, c.clock.text())
+			setCondition(c.XR, Condition{Type: t, Status: "Unknown", Reason: "FatalError"}, c.now())
 		}
 	}
 	synced := Condition{Type: typeSynced, Status: "True", Reason: "ReconcileSuccess"}
 	if fatal {
 		synced = Condition{Type: typeSynced, Status: "False", Reason: "ReconcileError"}
 	}
-	setCondition(c.XR, synced, c.clock.text())
+	setCondition(c.XR, synced, c.now())
 }
 
 // isReserved says that a condition is Crossplane's own; it skips a function's silently (notes).
@@ -361,7 +367,7 @@ func (c *Crossplane) Leaked() []string {
 // Delete a managed resource by its composed resource name, as a person.
 func (c *Crossplane) Delete(resource string) {
 	if mr := c.MR(resource); mr != nil {
-		SetField(mr, c.clock.text(), fieldMetadata, "deletionTimestamp")
+		SetField(mr, c.now(), fieldMetadata, "deletionTimestamp")
 		c.purge(resource)
 	}
 }

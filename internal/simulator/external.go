@@ -148,7 +148,7 @@ func autoscalingGroups() external {
 // the second fails, nothing starts it ever again. While a refresh is at work it is cancelled and waited for (notes,
 // provider-aws).
 func (a *AWS) groupUpdate(id string, s groupSpec, refreshes bool) func() (bool, error) {
-	updated := false
+	updated, wait := false, a.RefreshDelay
 	var move *Move
 	return func() (bool, error) {
 		if !updated {
@@ -166,6 +166,10 @@ func (a *AWS) groupUpdate(id string, s groupSpec, refreshes bool) func() (bool, 
 		}
 		if move == nil {
 			return false, nil
+		}
+		if wait > 0 {
+			wait--
+			return true, nil
 		}
 		return a.refreshAfter(move, id)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/tagging"
@@ -57,6 +58,17 @@ func (r *Reader) Cut(n int) { r.cut = n }
 // Lose makes the group and its instances invisible until Heal, as with another account's identity.
 func (r *Reader) Lose() { r.lost = true }
 
+// Failing says why a part fails; empty when it does not.
+func (r *Reader) Failing(p Part) pool.ReadReason { return r.failing[p] }
+
+// Images of the account, oldest first.
+func (r *Reader) Images() []Image { return r.aws.Images }
+
+// ImageDate is when the nth image was made, as AWS spells it.
+func ImageDate(n int) string {
+	return time.Date(2026, 1, 1, n, 0, 0, 0, time.UTC).Format("2006-01-02T15:04:05.000Z")
+}
+
 // Lies says that answers are wrong and look right.
 func (r *Reader) Lies() bool { return r.lost || r.cut > 0 }
 
@@ -71,8 +83,8 @@ func (r *Reader) Read(_ context.Context, q pool.Query) pool.Reading {
 	r.Queries++
 	out := pool.Reading{}
 	if q.GroupName != "" {
-		out.Group = part(r, PartGroup, func() *pool.Group { return r.group(q.GroupName) })
-		out.Instances = part(r, PartInstances, func() []pool.Instance { return r.instances(q.GroupName) })
+		out.Group = part(r, PartGroup, func() *pool.Group { return r.Group(q.GroupName) })
+		out.Instances = part(r, PartInstances, func() []pool.Instance { return r.Instances(q.GroupName) })
 		if out.Group.Known() && out.Instances.Known() {
 			r.kept[q.GroupName] = out.Instances.Value
 		} else {
@@ -89,7 +101,7 @@ func (r *Reader) Read(_ context.Context, q pool.Query) pool.Reading {
 		out.Image = part(r, PartImage, func() *pool.Image { return r.image(*q.Image) })
 	}
 	if q.Refresh && q.GroupName != "" {
-		out.Refresh = part(r, PartRefresh, func() *pool.Refresh { return r.refresh(q.GroupName) })
+		out.Refresh = part(r, PartRefresh, func() *pool.Refresh { return r.Refresh(q.GroupName) })
 	}
 	return out
 }
@@ -101,7 +113,8 @@ func part[T any](r *Reader, p Part, read func() T) pool.Read[T] {
 	return pool.Read[T]{Asked: true, At: r.aws.Clock.Now(), Anew: true, Value: read()}
 }
 
-func (r *Reader) group(name string) *pool.Group {
+// Group of a name as the account describes it, nil when it has none.
+func (r *Reader) Group(name string) *pool.Group {
 	g, ok := r.aws.Groups[name]
 	if !ok || r.lost {
 		return nil
@@ -141,8 +154,8 @@ func (r *Reader) claim(name string) *pool.Claim {
 	return out
 }
 
-// instances that the contract counts: those that are pending, running, stopping or stopped.
-func (r *Reader) instances(group string) []pool.Instance {
+// Instances of a group as the account describes them.
+func (r *Reader) Instances(group string) []pool.Instance {
 	var out []pool.Instance
 	for _, id := range sortedKeys(r.aws.Instances) {
 		i := r.aws.Instances[id]
@@ -165,7 +178,8 @@ func (r *Reader) image(q pool.ImageQuery) *pool.Image {
 	return nil
 }
 
-func (r *Reader) refresh(group string) *pool.Refresh {
+// Refresh is the newest of a group, nil when it has none.
+func (r *Reader) Refresh(group string) *pool.Refresh {
 	g, ok := r.aws.Groups[group]
 	if !ok || len(g.Refreshes) == 0 || r.lost {
 		return nil
