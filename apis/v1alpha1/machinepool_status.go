@@ -29,6 +29,11 @@ type MachinePoolStatus struct {
 	// +listType=atomic
 	Instances []Instance `json:"instances,omitempty"`
 
+	// DoubtedReading is the reading of AWS that first found no member where there were some, by its time. The list of members
+	// stays until one that is wholly from after it finds the same.
+	// +optional
+	DoubtedReading string `json:"doubtedReading,omitempty"`
+
 	// Health of the pool.
 	// +optional
 	Health *Health `json:"health,omitempty"`

@@ -19,17 +19,8 @@ import (
 // https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-tagging.html
 const groupTag = "aws:autoscaling:groupName"
 
-// memberStates are those of an instance that is a member: terminated ones stay visible for about an hour.
-func memberStates() []string {
-	return []string{
-		string(types.InstanceStateNamePending),
-		string(types.InstanceStateNameRunning),
-		string(types.InstanceStateNameStopping),
-		string(types.InstanceStateNameStopped),
-	}
-}
-
-// readInstances reads the instances of groups by tag, and never by id: one unknown id fails a whole call. Groups are read
+// readInstances reads the instances of groups by tag, in every state: one that is terminated stays visible for about an hour, and
+// so can be told from one that an answer lacks. It reads never by id: one unknown id fails a whole call. Groups are read
 // together as long as a page is likely to hold all of their members, so that pages are read side by side and not one
 // after the other, which a run would not have the time for.
 func (v *view) readInstances(ctx context.Context, names []string, size func(string) int) map[string]outcome[[]pool.Instance] {
@@ -78,10 +69,9 @@ func parts(names []string, size func(string) int, page int) [][]string {
 	return append(out, names[begin:])
 }
 
-// describeInstances reads the instances of groups. A group one of whose instances has no id or no zone failed: there is no
-// providerID without them, and a list without that instance would be a shorter one.
+// describeInstances reads the instances of groups. A group one of whose instances has no id, or lives and has no zone, failed:
+// there is no providerID without them, and a list without that instance would be a shorter one.
 func (v *view) describeInstances(ctx context.Context, names []string, page int) (map[string]outcome[[]pool.Instance], *failure) {
-	states := memberStates()
 	values := make([]string, 0, len(names))
 	wanted := make(map[string]bool, len(names))
 	for _, n := range names {
@@ -96,10 +86,7 @@ func (v *view) describeInstances(ctx context.Context, names []string, page int) 
 	f := pages(ctx, v.caller, opInstances, len(names),
 		func(ctx context.Context, token *string) (*ec2.DescribeInstancesOutput, error) {
 			return v.clients.EC2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{
-				Filters: []types.Filter{
-					{Name: awssdk.String("tag:" + groupTag), Values: values},
-					{Name: awssdk.String("instance-state-name"), Values: states},
-				},
+				Filters:    []types.Filter{{Name: awssdk.String("tag:" + groupTag), Values: values}},
 				MaxResults: awssdk.Int32(int32(page)), //nolint:gosec // At most a page of AWS.
 				NextToken:  token,
 			})
@@ -110,8 +97,8 @@ func (v *view) describeInstances(ctx context.Context, names []string, page int) 
 					in := instance(&out.Reservations[r].Instances[i])
 					name := groupOf(&out.Reservations[r].Instances[i])
 					switch {
-					case !wanted[name] || !slices.Contains(states, in.State):
-					case in.ID == "" || in.Zone == "":
+					case !wanted[name]:
+					case in.ID == "" || in.Zone == "" && !in.Gone():
 						found[name] = outcome[[]pool.Instance]{failure: partial(opInstances)}
 					default:
 						byID[in.ID], groups[in.ID] = in, name

@@ -65,8 +65,10 @@ func wantDemoGroup() *pool.Group {
 
 func wantDemoInstances() []pool.Instance {
 	return []pool.Instance{
+		{ID: "i-0", Zone: "us-east-1a", State: "terminated"},
 		{ID: "i-1", Zone: "us-east-1a", State: "running"},
 		{ID: "i-2", Zone: "us-east-1a", State: "stopped", InternalIPs: []string{"10.0.0.2"}},
+		{ID: "i-3", Zone: "us-east-1a", State: "shutting-down"},
 	}
 }
 
@@ -114,7 +116,7 @@ func TestRead(t *testing.T) {
 			calls:  map[string]int{},
 		},
 		"All": {
-			reason: "Members are sorted, terminated and terminating instances are none, and a stopped one is.",
+			reason: "Members are sorted, and their instances are read in every state: one that is terminated can so be told from one that is lacking.",
 			args:   all,
 			want: pool.Reading{
 				Group:     known(wantDemoGroup()),
@@ -229,7 +231,7 @@ func TestRead(t *testing.T) {
 			args:   query("demo"),
 			mod:    func(f *fakeAWS) { f.pageSize = 1 },
 			want:   pool.Reading{Group: known(wantDemoGroup()), Instances: known(wantDemoInstances())},
-			calls:  map[string]int{opGroups: 1, opInstances: 2},
+			calls:  map[string]int{opGroups: 1, opInstances: 4},
 		},
 		"Unreachable": {
 			reason: "The network's own words name addresses that change; ours do not.",
@@ -251,6 +253,17 @@ func TestRead(t *testing.T) {
 				Group:     known(wantDemoGroup()),
 				Instances: unknown[[]pool.Instance](pool.ReadPartial, "ec2:DescribeInstances answered only in part"),
 			},
+			calls: map[string]int{opGroups: 1, opInstances: 1},
+		},
+		"TerminatedWithoutAZone": {
+			reason: "One that is gone needs no providerID.",
+			args:   query("demo"),
+			mod:    func(f *fakeAWS) { f.instances[2].Placement = nil },
+			want: pool.Reading{Group: known(wantDemoGroup()), Instances: known(func() []pool.Instance {
+				instances := wantDemoInstances()
+				instances[0].Zone = ""
+				return instances
+			}())},
 			calls: map[string]int{opGroups: 1, opInstances: 1},
 		},
 		"InstanceWithoutAnID": {
@@ -692,7 +705,7 @@ func TestReadIsTheCallersOwn(t *testing.T) {
 		want := fmt.Sprintf("%+v %+v %+v %+v", *first.Group.Value, first.Instances.Value, *first.Image.Value, *first.Refresh.Value)
 		second := r.Read(context.Background(), q)
 		second.Group.Value.Name, second.Group.Value.Members[0].Zone = "x", "x"
-		second.Instances.Value[1].State, second.Instances.Value[1].InternalIPs[0] = "x", "x"
+		second.Instances.Value[1].State, second.Instances.Value[2].InternalIPs[0] = "x", "x"
 		second.Image.Value.ID, second.Refresh.Value.ID = "x", "x"
 		third := r.Read(context.Background(), q)
 		got := fmt.Sprintf("%+v %+v %+v %+v", *third.Group.Value, third.Instances.Value, *third.Image.Value, *third.Refresh.Value)

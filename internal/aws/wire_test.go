@@ -514,7 +514,7 @@ func TestWireRequests(t *testing.T) {
 	}
 	want := map[string]string{
 		"DescribeAutoScalingGroups": "Action=DescribeAutoScalingGroups&AutoScalingGroupNames.member.1=demo*&MaxRecords=100",
-		"DescribeInstances":         `Action=DescribeInstances&Filter.1.Name=tag:aws:autoscaling:groupName&Filter.1.Value.1=demo\*&Filter.2.Name=instance-state-name&Filter.2.Value.1=pending&Filter.2.Value.2=running&Filter.2.Value.3=stopping&Filter.2.Value.4=stopped&MaxResults=400`,
+		"DescribeInstances":         `Action=DescribeInstances&Filter.1.Name=tag:aws:autoscaling:groupName&Filter.1.Value.1=demo\*&MaxResults=400`,
 		"DescribeImages":            "Action=DescribeImages&Filter.1.Name=name&Filter.1.Value.1=n-*&Filter.2.Name=architecture&Filter.2.Value.1=arm64&Filter.3.Name=state&Filter.3.Value.1=available&IncludeDeprecated=true&MaxResults=1000&Owner.1=819546954734",
 		"DescribeInstanceRefreshes": "Action=DescribeInstanceRefreshes&AutoScalingGroupName=demo*&MaxRecords=1",
 	}

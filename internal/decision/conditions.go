@@ -7,6 +7,7 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/health"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/membership"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/rollout"
@@ -167,8 +168,14 @@ func scalingCondition(o *pool.Observation, p planned, t condition.Type, scaling 
 		reason, message := unread(o, p)
 		return condition.New(t, condition.Unknown, reason, message)
 	}
-	msg := fmt.Sprintf("%d members, %d desired", len(p.members.Instances), *n)
-	if scaling(len(p.members.Instances), int(*n)) {
+	// Auto Scaling does not count those in Standby to the desired capacity, and neither adds nor removes any for them.
+	standby := membership.CountStandby(p.members.Instances, o.AWS.Group.Value)
+	members := len(p.members.Instances) - standby
+	msg := fmt.Sprintf("%d members, %d desired", members, *n)
+	if standby > 0 {
+		msg = fmt.Sprintf("%d members and %d in Standby, %d desired", members, standby, *n)
+	}
+	if scaling(members, int(*n)) {
 		return condition.New(t, condition.True, reasonScaling, msg)
 	}
 	return condition.New(t, condition.False, reasonAtDesired, msg)

@@ -41,16 +41,16 @@ func TestEvents(t *testing.T) {
 		before, after []change
 		want          []event
 	}{
-		"Steady":       {reason: "A run that changes nothing has none."},
-		"SameTrouble":  {reason: "Trouble that goes on is not told again.", before: []change{noSecret, noExports, readFails}, after: []change{noSecret, noExports, readFails}},
-		"SecretGone":   {reason: "A Secret that goes is told.", after: []change{noSecret}, want: []event{{"NotFound", true}}},
-		"SecretBack":   {reason: "And that it is back.", before: []change{noSecret}, want: []event{{"Staged", false}}},
-		"ExportsGone":  {reason: "Exports that go are told.", after: []change{noExports}, want: []event{{"NotFound", true}}},
-		"ExportsBack":  {reason: "And that they are back.", before: []change{noExports}, want: []event{{"Available", false}}},
-		"ReadFails":    {reason: "A read that begins to fail is told once.", after: []change{readFails}, want: []event{{"Throttled", true}}},
-		"ReadWorks":    {reason: "And that it works again.", before: []change{readFails}, want: []event{{"Healthy", false}}},
-		"Stopped":      {reason: "A member that stops is told.", after: []change{stopped}, want: []event{{"InstanceStopped", true}}},
-		"Pending":      {reason: "Members come and go by themselves, which is told and calls no one.", after: []change{pending}, want: []event{{"InstancePending", false}}},
+		"Steady":      {reason: "A run that changes nothing has none."},
+		"SameTrouble": {reason: "Trouble that goes on is not told again.", before: []change{noSecret, noExports, readFails}, after: []change{noSecret, noExports, readFails}},
+		"SecretGone":  {reason: "A Secret that goes is told.", after: []change{noSecret}, want: []event{{"NotFound", true}}},
+		"SecretBack":  {reason: "And that it is back.", before: []change{noSecret}, want: []event{{"Staged", false}}},
+		"ExportsGone": {reason: "Exports that go are told.", after: []change{noExports}, want: []event{{"NotFound", true}}},
+		"ExportsBack": {reason: "And that they are back.", before: []change{noExports}, want: []event{{"Available", false}}},
+		"ReadFails":   {reason: "A read that begins to fail is told once.", after: []change{readFails}, want: []event{{"Throttled", true}}},
+		"ReadWorks":   {reason: "And that it works again.", before: []change{readFails}, want: []event{{"Healthy", false}}},
+		"Stopped":     {reason: "A member that stops is told.", after: []change{stopped}, want: []event{{"InstanceStopped", true}}},
+		"Pending":     {reason: "Members come and go by themselves, which is told and calls no one.", after: []change{pending}, want: []event{{"InstancePending", false}}},
 		"Scaling": {
 			reason: "So do those of Spot instances that are reclaimed.", want: []event{{"ScalingInProgress", false}},
 			after: []change{func(o *pool.Observation) {

@@ -27,7 +27,7 @@ type planned struct {
 }
 
 func plan(o *pool.Observation, in inputs) planned {
-	p := planned{claim: claimOf(o, in.exports.value), members: membership.Of(o.AWS, o.Composite.Status.ProviderIDList)}
+	p := planned{claim: claimOf(o, in.exports.value), members: membership.Of(o.AWS, lastMembers(o.Composite.Status))}
 	p.Plan = rollout.Of(rollout.Inputs{
 		RollKey:   rollout.Key(&o.Composite.Spec),
 		Templates: templatesOf(o),
@@ -133,10 +133,16 @@ func timeOf(text string) time.Time {
 	return t
 }
 
-// readingOf returns nil unless the reading is whole, so that nothing is concluded from half of one.
+// lastMembers are what the last run left in the status.
+func lastMembers(s v1alpha1.MachinePoolStatus) membership.Last {
+	return membership.Last{ProviderIDs: s.ProviderIDList, Doubted: timeOf(s.DoubtedReading)}
+}
+
+// readingOf returns nil unless all is known that a roll needs: the group's own list of members, and the refresh if it was asked
+// for. What EC2 says of those members is not needed, but that some are gone.
 func readingOf(o *pool.Observation, m membership.Members) *rollout.Reading {
 	group, refresh := o.AWS.Group, o.AWS.Refresh
-	if !m.Known || group.Value == nil || refresh.Failed() {
+	if !group.Known() || group.Value == nil || refresh.Failed() || !m.Doubted.IsZero() {
 		return nil
 	}
 	r := &rollout.Reading{Oldest: group.At, Newest: group.At, TemplateID: group.Value.LaunchTemplateID, RefreshRead: refresh.Known()}
@@ -148,6 +154,9 @@ func readingOf(o *pool.Observation, m membership.Members) *rollout.Reading {
 		}
 	}
 	for _, member := range group.Value.Members {
+		if m.Gone[member.InstanceID] {
+			continue
+		}
 		r.Members = append(r.Members, rollout.Member{
 			ID:         member.InstanceID,
 			TemplateID: member.LaunchTemplateID,

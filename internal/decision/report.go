@@ -183,9 +183,13 @@ func status(o *pool.Observation, in inputs, p planned, d Decision, h v1alpha1.He
 		s.ProviderIDList = membership.ProviderIDs(p.members.Instances)
 		s.Instances = membership.Statuses(p.members.Instances, o.AWS.Group.Value, p.GroupID)
 	} else {
-		s.ProviderIDList = membership.WithEarlier(s.ProviderIDList, o.AWS.Earlier)
-		s.Instances = membership.StatusesWithEarlier(s.Instances, o.AWS.Earlier)
+		if len(p.members.Instances)+len(p.members.Gone) > 0 {
+			s.ReadyReplicas = new(health.Running(membership.LastKnown(s.Instances, p.members)))
+		}
+		s.ProviderIDList = membership.Updated(s.ProviderIDList, o.AWS.Earlier, p.members)
+		s.Instances = membership.UpdatedStatuses(s.Instances, o.AWS.Earlier, p.members, o.AWS.Group.Value, p.GroupID)
 	}
+	s.DoubtedReading = textOf(p.members.Doubted)
 	h.Message = condition.Message(h.Message + membership.CutNote(len(s.ProviderIDList)))
 	s.Health = &h
 	if id := imageInUse(p, d); id != "" {

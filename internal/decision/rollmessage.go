@@ -2,9 +2,9 @@ package decision
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/membership"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/rollout"
@@ -67,7 +67,7 @@ func refreshMessage(o *pool.Observation, p planned) string {
 	case rollout.ReasonRetriesExhausted:
 		return fmt.Sprintf("%d retries did not replace them%s; %s", rollout.MaxRetries, saidByAWS(o), trigger)
 	case rollout.ReasonMembersSkipped:
-		return fmt.Sprintf("a refresh passes over instances that are protected from scale-in or in Standby, these are: %s", named(p.Skipped))
+		return fmt.Sprintf("a refresh passes over instances that are protected from scale-in or in Standby, these are: %s", membership.Named(p.Skipped))
 	}
 	return fmt.Sprintf("the instance refresh did not succeed%s; %s once the cause is mended", saidByAWS(o), trigger)
 }
@@ -82,11 +82,4 @@ func saidByAWS(o *pool.Observation) string {
 		return " (the last one is " + r.Value.Status + ")"
 	}
 	return fmt.Sprintf(" (the last one is %s: %s)", r.Value.Status, r.Value.StatusReason)
-}
-
-func named(ids []string) string {
-	if len(ids) <= maxNamed {
-		return strings.Join(ids, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(ids[:maxNamed], ", "), len(ids)-maxNamed)
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
@@ -19,16 +20,30 @@ const MaxInstances = 1000
 type Members struct {
 	// Known says that the reading is whole, and can be trusted to shorten a list.
 	Known bool
-	// Instances by id, sorted by provider id.
+	// Instances that EC2 lists and that are not gone, sorted by provider id. All of the pool's when Known; else there may be
+	// others.
 	Instances []pool.Instance
+	// Gone are the ids of instances that are known to be terminated or about to be, though the group may list them still.
+	Gone map[string]bool
+	// Doubted is when a reading first found no member where there were some: not even the group's own list is believed then.
+	// Zero when it is.
+	Doubted time.Time
 	// Problem is why the members are not known. Nil when they are, or when no one asked.
 	Problem *pool.ReadError
 }
 
-// Of decides a pool's members, given the provider ids that the last run knew. A reading that failed, or in which EC2
-// lacks an instance that the group itself still counts as its own, is not trusted: Cluster API deletes the Nodes of
-// members that leave the list.
-func Of(r pool.Reading, last []string) Members {
+// A Last is what the last run knew of a pool's members.
+type Last struct {
+	// ProviderIDs of the list.
+	ProviderIDs []string
+	// Doubted is its Members' own.
+	Doubted time.Time
+}
+
+// Of decides a pool's members. A reading that failed, or in which EC2 lacks an instance that the group itself still counts as
+// its own, is not trusted to shorten the list: Cluster API deletes the Nodes of members that leave it. An instance that EC2
+// says is terminated is not lacking but gone.
+func Of(r pool.Reading, last Last) Members {
 	switch {
 	case !r.Group.Asked || !r.Instances.Asked:
 		return Members{}
@@ -37,16 +52,112 @@ func Of(r pool.Reading, last []string) Members {
 	case r.Instances.Failed():
 		return Members{Problem: r.Instances.Err}
 	}
-	if err := disagreement(r.Group.Value, r.Instances.Value, last); err != nil {
-		return Members{Problem: err}
+	g := r.Group.Value
+	if g == nil {
+		return withoutGroup(r.Instances.Value, last.ProviderIDs)
 	}
-	if r.Group.Value == nil && lacksAny(r.Instances.Value, last) {
-		// Without the group there is nothing to hold EC2's list against, and no group where there was one is also what
-		// another account or region would answer.
+	if isEmpty(r) && len(last.ProviderIDs) > 0 && !isAgreed(r, last.Doubted) {
+		return Members{Doubted: firstOf(last.Doubted, r), Problem: &pool.ReadError{
+			Reason: pool.ReadPartial,
+			Message: fmt.Sprintf("AWS lists no member of a group that had %d and wants %d: not believed until a later reading says the same",
+				len(last.ProviderIDs), g.DesiredCapacity),
+		}}
+	}
+	return compared(g, r.Instances.Value, setOf(last.ProviderIDs))
+}
+
+// compared is EC2's list held against the group's own.
+func compared(g *pool.Group, instances []pool.Instance, known map[string]bool) Members {
+	m := Members{Instances: sortedByProviderID(living(instances)), Gone: goneOf(instances)}
+	seen, missing := idsOf(instances), []string(nil)
+	for _, member := range g.Members {
+		switch listed := known[ProviderID(member.Zone, member.InstanceID)]; {
+		case seen[member.InstanceID]:
+		case isExpected(member, listed):
+			missing = append(missing, member.InstanceID)
+		case IsStandby(member):
+			// EC2 has forgotten it, after an hour, and Auto Scaling checks no instance that is set aside.
+			m.Gone[member.InstanceID] = true
+		}
+	}
+	if m.Known = len(missing) == 0; !m.Known {
+		slices.Sort(missing)
+		m.Problem = &pool.ReadError{
+			Reason: pool.ReadPartial,
+			Message: fmt.Sprintf("ec2:DescribeInstances returned %d instances and lacks %d that the group lists as its own: %s",
+				len(m.Instances), len(missing), Named(missing)),
+		}
+	}
+	return m
+}
+
+// withoutGroup has nothing to hold EC2's list against, and no group where there was one is also what another account or region
+// would answer. So each member that was known must be accounted for.
+func withoutGroup(instances []pool.Instance, last []string) Members {
+	seen := idsOf(instances)
+	if slices.ContainsFunc(last, func(id string) bool { return !seen[instanceID(id)] }) {
 		return Members{}
 	}
-	instances := sortedByProviderID(r.Instances.Value)
-	return Members{Known: true, Instances: instances}
+	return Members{Known: true, Instances: sortedByProviderID(living(instances)), Gone: goneOf(instances)}
+}
+
+// isEmpty says that neither the group nor EC2 has a member of a group that wants some.
+func isEmpty(r pool.Reading) bool {
+	g := r.Group.Value
+	return len(g.Members) == 0 && len(r.Instances.Value) == 0 && g.DesiredCapacity > 0
+}
+
+// isAgreed says that a reading is wholly from after the one that first found no member, and so another one.
+func isAgreed(r pool.Reading, doubted time.Time) bool {
+	return pool.IsAfter(doubted, r.Group.At) && pool.IsAfter(doubted, r.Instances.At)
+}
+
+// firstOf is when no member was first found: this reading's later part, where none did before.
+func firstOf(doubted time.Time, r pool.Reading) time.Time {
+	switch {
+	case !doubted.IsZero():
+		return doubted
+	case r.Instances.At.After(r.Group.At):
+		return r.Instances.At
+	}
+	return r.Group.At
+}
+
+func setOf(ids []string) map[string]bool {
+	out := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		out[id] = true
+	}
+	return out
+}
+
+func idsOf(instances []pool.Instance) map[string]bool {
+	out := make(map[string]bool, len(instances))
+	for _, i := range instances {
+		out[i.ID] = true
+	}
+	return out
+}
+
+func goneOf(instances []pool.Instance) map[string]bool {
+	out := map[string]bool{}
+	for _, i := range instances {
+		if i.Gone() {
+			out[i.ID] = true
+		}
+	}
+	return out
+}
+
+// living instances, in a list of their own.
+func living(instances []pool.Instance) []pool.Instance {
+	out := make([]pool.Instance, 0, len(instances))
+	for _, i := range instances {
+		if !i.Gone() {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // sortedByProviderID makes each id once, as a pool has thousands of them.
@@ -65,50 +176,19 @@ func sortedByProviderID(instances []pool.Instance) []pool.Instance {
 	return out
 }
 
-// disagreement says how the group's own list and EC2's contradict each other, nil when they do not.
-func disagreement(g *pool.Group, instances []pool.Instance, last []string) *pool.ReadError {
-	if g == nil {
-		return nil
-	}
-	if len(g.Members) == 0 && len(instances) == 0 && len(last) > 0 && g.DesiredCapacity > 0 {
-		return &pool.ReadError{
-			Reason:  pool.ReadPartial,
-			Message: fmt.Sprintf("AWS lists no member of a group that had %d and wants %d: not believed until it lists one", len(last), g.DesiredCapacity),
-		}
-	}
-	seen := make(map[string]bool, len(instances))
-	for _, i := range instances {
-		seen[i.ID] = true
-	}
-	missing := 0
-	for _, m := range g.Members {
-		if !seen[m.InstanceID] && isExpected(m, last) {
-			missing++
-		}
-	}
-	if missing == 0 {
-		return nil
-	}
-	return &pool.ReadError{
-		Reason:  pool.ReadPartial,
-		Message: fmt.Sprintf("ec2:DescribeInstances returned %d instances and lacks %d that the group lists as its own", len(instances), missing),
-	}
-}
-
-// lacksAny says that a member that was known is not among the instances.
-func lacksAny(instances []pool.Instance, last []string) bool {
-	ids := ProviderIDs(instances)
-	return slices.ContainsFunc(last, func(id string) bool { return !slices.Contains(ids, id) })
-}
-
-// isExpected says that EC2 must list a member of the group: one that is not on its way out, and not on its way in
-// either, as a new instance shows in EC2's list only after a while. Once it did, it must again: an instance that waits
-// for a lifecycle hook can have a Node for an hour before it is in service.
-func isExpected(m pool.GroupMember, last []string) bool {
-	if IsLeaving(m) {
+// isExpected says that EC2 must list a member of the group, if only as terminated, which it does for an hour. A new instance
+// shows there only after a while, one that was terminated while it was set aside is forgotten while the group still lists it,
+// and one on its way out may be terminated for long. But each that was listed must be again: an instance that waits for a
+// lifecycle hook on its way in can have a Node, and one that waits on its way out is being drained. One that is detached
+// loses the tag by which it is found.
+func isExpected(m pool.GroupMember, listed bool) bool {
+	switch {
+	case hasState(m, "Detach"):
 		return false
+	case hasState(m, "Pending"), IsLeaving(m), IsStandby(m):
+		return listed
 	}
-	return !hasState(m, "Pending") || slices.Contains(last, ProviderID(m.Zone, m.InstanceID))
+	return true
 }
 
 // IsLeaving says that a member is on its way out of the group.
@@ -119,6 +199,20 @@ func IsStandby(m pool.GroupMember) bool {
 	return hasState(m, "Standby") || hasState(m, "EnteringStandby")
 }
 
+// CountStandby counts the instances that are set aside.
+func CountStandby(instances []pool.Instance, g *pool.Group) int {
+	if g == nil {
+		return 0
+	}
+	n, listed := 0, idsOf(instances)
+	for _, m := range g.Members {
+		if listed[m.InstanceID] && IsStandby(m) {
+			n++
+		}
+	}
+	return n
+}
+
 // hasState compares with the beginning of a lifecycle state, since most have stages such as Terminating:Wait.
 // https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-lifecycle.html
 func hasState(m pool.GroupMember, prefix string) bool {
@@ -127,6 +221,11 @@ func hasState(m pool.GroupMember, prefix string) bool {
 
 // ProviderID of an instance, exactly as the AWS cloud provider writes it to its Node.
 func ProviderID(zone, instanceID string) string { return "aws:///" + zone + "/" + instanceID }
+
+// instanceID of a provider id.
+func instanceID(providerID string) string {
+	return providerID[strings.LastIndexByte(providerID, '/')+1:]
+}
 
 // ProviderIDs of all members, sorted. Never cut.
 func ProviderIDs(instances []pool.Instance) []string {
@@ -166,34 +265,64 @@ func Statuses(instances []pool.Instance, g *pool.Group, templateID string) []v1a
 	return out
 }
 
-// WithEarlier adds to a list of provider ids the instances that it lacks, and sorts it.
-func WithEarlier(ids []string, earlier []pool.Instance) []string {
-	if len(earlier) == 0 {
+// Updated is a list of provider ids with what a reading adds that is not trusted to shorten it: what EC2 listed, now or a short
+// while ago, less what is known to be gone. Sorted.
+func Updated(ids []string, earlier []pool.Instance, m Members) []string {
+	if m.addsNothing(earlier) {
 		return ids
 	}
-	all := append(ProviderIDs(earlier), ids...)
+	all := slices.Concat(ids, ProviderIDs(living(earlier)), ProviderIDs(m.Instances))
+	all = slices.DeleteFunc(all, func(id string) bool { return m.Gone[instanceID(id)] })
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// StatusesWithEarlier adds the statuses of instances that a list lacks, up to MaxInstances, and sorts it. Whether those are up
-// to date is not known.
-func StatusesWithEarlier(statuses []v1alpha1.Instance, earlier []pool.Instance) []v1alpha1.Instance {
-	if len(earlier) == 0 {
+// UpdatedStatuses are those of a list alike. What EC2 lists now is as it is now; whether a member that was only seen a short
+// while ago is up to date is not known.
+func UpdatedStatuses(statuses []v1alpha1.Instance, earlier []pool.Instance, m Members, g *pool.Group, templateID string) []v1alpha1.Instance {
+	if m.addsNothing(earlier) {
 		return statuses
 	}
-	have := make(map[string]bool, len(statuses))
-	for _, s := range statuses {
-		have[s.ProviderID] = true
+	byID := map[string]v1alpha1.Instance{}
+	for _, list := range [][]v1alpha1.Instance{Statuses(living(earlier), nil, ""), statuses, Statuses(m.Instances, g, templateID)} {
+		for _, s := range list {
+			byID[s.ProviderID] = s
+		}
 	}
-	out := slices.Clone(statuses)
-	for _, s := range Statuses(earlier, nil, "") {
-		if !have[s.ProviderID] {
+	out := make([]v1alpha1.Instance, 0, len(byID))
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		if s := byID[id]; !m.Gone[s.InstanceID] {
 			out = append(out, s)
 		}
 	}
-	slices.SortFunc(out, func(a, b v1alpha1.Instance) int { return strings.Compare(a.ProviderID, b.ProviderID) })
 	return out[:min(len(out), MaxInstances)]
+}
+
+// addsNothing to what the last run knew.
+func (m Members) addsNothing(earlier []pool.Instance) bool {
+	return len(earlier) == 0 && len(m.Instances) == 0 && len(m.Gone) == 0
+}
+
+// LastKnown are the instances that a reading lists which is not whole, and beside them those that it lacks, as they were last.
+func LastKnown(statuses []v1alpha1.Instance, m Members) []pool.Instance {
+	listed, out := idsOf(m.Instances), slices.Clone(m.Instances)
+	for _, s := range statuses {
+		if !listed[s.InstanceID] && !m.Gone[s.InstanceID] {
+			out = append(out, pool.Instance{ID: s.InstanceID, Zone: s.FailureDomain, State: s.State})
+		}
+	}
+	return out
+}
+
+// maxNamed is how many instances a message names.
+const maxNamed = 10
+
+// Named are the first ids of a list, for a message.
+func Named(ids []string) string {
+	if len(ids) <= maxNamed {
+		return strings.Join(ids, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(ids[:maxNamed], ", "), len(ids)-maxNamed)
 }
 
 // CutNote says that the list of instances is cut, if it is.

@@ -3,9 +3,12 @@ package membership
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
@@ -19,7 +22,10 @@ var (
 	denied    = &pool.ReadError{Reason: pool.ReadAccessDenied, Message: "denied"}
 )
 
-func known[T any](v T) pool.Read[T] { return pool.Read[T]{Asked: true, Value: v} }
+// readAt is when AWS was read.
+var readAt = time.Date(2026, 11, 29, 18, 0, 0, 0, time.UTC)
+
+func known[T any](v T) pool.Read[T] { return pool.Read[T]{Asked: true, Value: v, At: readAt} }
 
 func failed[T any](err *pool.ReadError) pool.Read[T] { return pool.Read[T]{Asked: true, Err: err} }
 
@@ -52,9 +58,22 @@ func TestOf(t *testing.T) {
 	type args struct {
 		reading pool.Reading
 		last    []string
+		doubted time.Time
 	}
-	partial := func(returned, lacking int) *pool.ReadError {
-		return &pool.ReadError{Reason: pool.ReadPartial, Message: fmt.Sprintf("ec2:DescribeInstances returned %d instances and lacks %d that the group lists as its own", returned, lacking)}
+	lacks := func(listed []pool.Instance, missing ...string) Members {
+		return Members{Instances: listed, Problem: &pool.ReadError{Reason: pool.ReadPartial, Message: fmt.Sprintf(
+			"ec2:DescribeInstances returned %d instances and lacks %d that the group lists as its own: %s", len(listed), len(missing), strings.Join(missing, ", "))}}
+	}
+	gone := func(m Members, ids ...string) Members {
+		m.Gone = map[string]bool{}
+		for _, id := range ids {
+			m.Gone[id] = true
+		}
+		return m
+	}
+	doubts := func(at time.Time, had, wants int) Members {
+		return Members{Doubted: at, Problem: &pool.ReadError{Reason: pool.ReadPartial, Message: fmt.Sprintf(
+			"AWS lists no member of a group that had %d and wants %d: not believed until a later reading says the same", had, wants)}}
 	}
 	cases := map[string]struct {
 		reason string
@@ -116,12 +135,45 @@ func TestOf(t *testing.T) {
 			want: Members{Known: true, Instances: []pool.Instance{{ID: "i-1", Zone: "us-east-1f", State: "running"}}},
 		},
 		"Terminated": {
-			reason: "A member that terminated is none: EC2 no longer lists it, and the group does not expect it.",
+			reason: "A member that terminated is none, however the group lists it: EC2 says so, and does not lack it.",
 			args: args{
-				reading: reading(map[string]string{"i-1": "InService", "i-2": "Terminating", "i-3": "Terminating:Wait", "i-4": "Terminated"}, "i-1"),
-				last:    providerIDs("i-1", "i-2", "i-3", "i-4"),
+				reading: ended(reading(map[string]string{
+					"i-1": "InService", "i-2": "Terminating", "i-3": "InService", "i-4": "Terminated", "i-5": "Standby", "i-6": "Pending:Wait",
+				}, "i-1"), "i-2", "i-3", "i-4", "i-5", "i-6"),
+				last: providerIDs("i-1", "i-2", "i-3", "i-4", "i-5", "i-6"),
 			},
-			want: Members{Known: true, Instances: instances("running", "i-1")},
+			want: gone(Members{Known: true, Instances: instances("running", "i-1")}, "i-2", "i-3", "i-4", "i-5", "i-6"),
+		},
+		"Reclaimed": {
+			reason: "A Spot instance that is reclaimed is gone some minutes before the group knows, and no reading failed.",
+			args: args{
+				reading: pool.Reading{
+					Group: known(&pool.Group{Members: []pool.GroupMember{
+						{InstanceID: "i-1", Zone: zone, LifecycleState: "InService"}, {InstanceID: "i-2", Zone: zone, LifecycleState: "InService"},
+					}}),
+					Instances: known(append(instances("shutting-down", "i-1"), instances("running", "i-2")...)),
+				},
+				last: providerIDs("i-1", "i-2"),
+			},
+			want: gone(Members{Known: true, Instances: instances("running", "i-2")}, "i-1"),
+		},
+		"StandbyForgotten": {
+			reason: "One that was terminated while it was set aside is not expected for ever: EC2 forgets it after an hour, the group never does.",
+			args:   args{reading: reading(map[string]string{"i-1": "InService", "i-2": "Standby"}, "i-1"), last: providerIDs("i-1")},
+			want:   gone(Members{Known: true, Instances: instances("running", "i-1")}, "i-2"),
+		},
+		"TerminatingLacked": {
+			reason: "A member that waits to be drained stays, although one answer lacks it: its Node has Pods still.",
+			args: args{
+				reading: reading(map[string]string{"i-1": "InService", "i-2": "Terminating:Wait"}, "i-1"),
+				last:    providerIDs("i-1", "i-2"),
+			},
+			want: lacks(instances("running", "i-1"), "i-2"),
+		},
+		"TerminatingNeverListed": {
+			reason: "One that was never listed has nothing to lose.",
+			args:   args{reading: reading(map[string]string{"i-1": "InService", "i-2": "Terminating:Wait"}, "i-1"), last: providerIDs("i-1")},
+			want:   Members{Known: true, Instances: instances("running", "i-1")},
 		},
 		"TerminatingStillThere": {
 			reason: "A member on its way out is one until it has gone.",
@@ -150,19 +202,25 @@ func TestOf(t *testing.T) {
 				reading: reading(map[string]string{"i-1": "InService", "i-2": "Pending:Wait"}, "i-1"),
 				last:    providerIDs("i-1", "i-2"),
 			},
-			want: Members{Problem: partial(1, 1)},
+			want: lacks(instances("running", "i-1"), "i-2"),
 		},
 		"Shorter": {
 			reason: "An answer that lacks members that the group lists is not trusted, however they live.",
 			args: args{reading: reading(map[string]string{
 				"i-1": "InService", "i-2": "InService", "i-3": "Standby", "i-4": "EnteringStandby", "i-5": "Quarantined",
-			}, "i-1")},
-			want: Members{Problem: partial(1, 4)},
+			}, "i-1"), last: providerIDs("i-3", "i-4")},
+			want: lacks(instances("running", "i-1"), "i-2", "i-3", "i-4", "i-5"),
+		},
+		"ShorterByMany": {
+			reason: "The message names the first ten.",
+			args:   args{reading: reading(inService(12))},
+			want: Members{Problem: &pool.ReadError{Reason: pool.ReadPartial, Message: "ec2:DescribeInstances returned 0 instances and lacks 12 that the group lists as its own: " +
+				"i-01, i-02, i-03, i-04, i-05, i-06, i-07, i-08, i-09, i-10 and 2 more"}},
 		},
 		"Empty": {
 			reason: "An empty answer is not trusted while the group lists members.",
 			args:   args{reading: reading(map[string]string{"i-1": "InService"}), last: providerIDs("i-1")},
-			want:   Members{Problem: partial(0, 1)},
+			want:   lacks(nil, "i-1"),
 		},
 		"ScaledToZero": {
 			reason: "An empty answer is trusted when the group lists no one either.",
@@ -186,14 +244,37 @@ func TestOf(t *testing.T) {
 		"EmptyOfAll": {
 			reason: "An empty answer where members were known is not trusted even if the group lists none, while it wants some.",
 			args:   args{reading: wanting(3, reading(nil)), last: providerIDs("i-1", "i-2")},
-			want: Members{Problem: &pool.ReadError{
-				Reason: pool.ReadPartial, Message: "AWS lists no member of a group that had 2 and wants 3: not believed until it lists one",
-			}},
+			want:   doubts(readAt, 2, 3),
+		},
+		"EmptyAgain": {
+			reason: "The same answer again is no other one.",
+			args:   args{reading: wanting(3, reading(nil)), last: providerIDs("i-1", "i-2"), doubted: readAt},
+			want:   doubts(readAt, 2, 3),
+		},
+		"EmptyTwice": {
+			reason: "A later one that says the same is believed: such a pool has no member.",
+			args:   args{reading: wanting(3, reading(nil)), last: providerIDs("i-1", "i-2"), doubted: readAt.Add(-time.Minute)},
+			want:   Members{Known: true},
+		},
+		"EmptyHalf": {
+			reason: "Each part must be another one.",
+			args:   args{reading: instancesAt(readAt.Add(-time.Hour), wanting(3, reading(nil))), last: providerIDs("i-1", "i-2"), doubted: readAt.Add(-time.Minute)},
+			want:   doubts(readAt.Add(-time.Minute), 2, 3),
+		},
+		"EmptyAndGone": {
+			reason: "That EC2 says of a member that it is gone needs no second reading.",
+			args:   args{reading: ended(wanting(3, reading(nil)), "i-1", "i-2"), last: providerIDs("i-1", "i-2")},
+			want:   gone(Members{Known: true}, "i-1", "i-2"),
 		},
 		"EmptyAtFirst": {
 			reason: "A group that never had a member has none.",
 			args:   args{reading: wanting(3, reading(nil))},
 			want:   Members{Known: true},
+		},
+		"GroupGoneAllEnded": {
+			reason: "Members that EC2 says are terminated are accounted for.",
+			args:   args{reading: pool.Reading{Group: known[*pool.Group](nil), Instances: known(instances("terminated", "i-1", "i-2"))}, last: providerIDs("i-1", "i-2")},
+			want:   gone(Members{Known: true}, "i-1", "i-2"),
 		},
 		"GroupGoneWithSome": {
 			reason: "Without a group there is nothing to hold EC2's list against, so it may not be shorter than what was known.",
@@ -208,8 +289,8 @@ func TestOf(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			before := slices.Clone(tc.args.reading.Instances.Value)
-			got := Of(tc.args.reading, tc.args.last)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
+			got := Of(tc.args.reading, Last{ProviderIDs: tc.args.last, Doubted: tc.args.doubted})
+			if diff := cmp.Diff(tc.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("\n%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff(before, tc.args.reading.Instances.Value); diff != "" {
@@ -228,14 +309,17 @@ func TestNeverShortensWrongly(t *testing.T) {
 			g    = &pool.Group{}
 			r    pool.Reading
 			last []string
+			// ended instances, as EC2 says.
+			ended = map[string]bool{}
 		)
 		for i := range rapid.IntRange(0, 5).Draw(t, "instances") {
 			id := fmt.Sprintf("i-%d", i)
 			if l := rapid.SampledFrom(lifecycles).Draw(t, "lifecycle"); l != "" {
 				g.Members = append(g.Members, pool.GroupMember{InstanceID: id, Zone: zone, LifecycleState: l})
 			}
-			if rapid.Bool().Draw(t, "in EC2") {
-				r.Instances.Value = append(r.Instances.Value, pool.Instance{ID: id, Zone: zone, State: "running"})
+			if state := rapid.SampledFrom([]string{"", "running", "shutting-down", "terminated"}).Draw(t, "in EC2"); state != "" {
+				r.Instances.Value = append(r.Instances.Value, pool.Instance{ID: id, Zone: zone, State: state})
+				ended[id] = state != "running"
 			}
 			if rapid.Bool().Draw(t, "known") {
 				last = append(last, ProviderID(zone, id))
@@ -252,23 +336,25 @@ func TestNeverShortensWrongly(t *testing.T) {
 			r.Instances.Err = denied
 		}
 
-		m := Of(r, last)
+		m := Of(r, Last{ProviderIDs: last})
 		if m.Known && (m.Problem != nil || !r.Group.Known() || !r.Instances.Known()) {
 			t.Fatalf("Of(%+v): known, with problem %+v", r, m.Problem)
 		}
-		if !m.Known {
-			if len(m.Instances) > 0 {
-				t.Errorf("Of(%+v): not known, and instances", r)
-			}
-			return
-		}
 		ids := ProviderIDs(m.Instances)
+		if !m.Known {
+			ids = Updated(last, nil, m)
+		}
 		if !slices.IsSorted(ids) {
 			t.Errorf("Of(%+v): %v is not sorted", r, ids)
 		}
+		for _, id := range last {
+			if leaves := !slices.Contains(ids, id); !m.Known && leaves && !ended[instanceID(id)] {
+				t.Errorf("Of(%+v): %s left the list, which nothing is known of", r, id)
+			}
+		}
 		for _, member := range g.Members {
 			id := ProviderID(member.Zone, member.InstanceID)
-			if r.Group.Value != nil && slices.Contains(last, id) && !slices.Contains(ids, id) && !IsLeaving(member) {
+			if r.Group.Value != nil && slices.Contains(last, id) && !slices.Contains(ids, id) && !ended[member.InstanceID] && !hasState(member, "Detach") {
 				t.Errorf("Of(%+v): %s in state %s left the list", r, id, member.LifecycleState)
 			}
 		}
@@ -397,7 +483,7 @@ func TestCut(t *testing.T) {
 			for i := range tc.args {
 				r.Instances.Value = append(r.Instances.Value, pool.Instance{ID: fmt.Sprintf("i-%04d", tc.args-1-i), Zone: zone, State: "running"})
 			}
-			m := Of(r, nil)
+			m := Of(r, Last{})
 			if got := len(ProviderIDs(m.Instances)); got != tc.args {
 				t.Errorf("\n%s\nProviderIDs(...): want %d, got %d", tc.reason, tc.args, got)
 			}
@@ -415,30 +501,62 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// ended adds instances that are terminated to a reading.
+func ended(r pool.Reading, ids ...string) pool.Reading {
+	r.Instances.Value = append(r.Instances.Value, instances("terminated", ids...)...)
+	return r
+}
+
+func instancesAt(at time.Time, r pool.Reading) pool.Reading {
+	r.Instances.At = at
+	return r
+}
+
+// inService are so many members.
+func inService(n int) map[string]string {
+	out := map[string]string{}
+	for i := range n {
+		out[fmt.Sprintf("i-%02d", i+1)] = "InService"
+	}
+	return out
+}
+
 // wanting is a reading of a group of that desired capacity.
 func wanting(desired int32, r pool.Reading) pool.Reading {
 	r.Group.Value.DesiredCapacity = desired
 	return r
 }
 
-// TestWithEarlier holds that a reading that fails adds what was read before to what the status shows, and removes nothing.
-func TestWithEarlier(t *testing.T) {
-	upToDate := true
-	status := func(id string) v1alpha1.Instance {
-		return v1alpha1.Instance{ProviderID: ProviderID("us-east-1a", id), InstanceID: id, FailureDomain: "us-east-1a", State: "running"}
+// TestUpdated holds that a reading which is not trusted to shorten a list adds to it, and takes off what is known to be gone.
+func TestUpdated(t *testing.T) {
+	upToDate, outdated := true, false
+	status := func(id, state string, upToDate *bool) v1alpha1.Instance {
+		return v1alpha1.Instance{ProviderID: ProviderID(zone, id), InstanceID: id, FailureDomain: zone, State: state, UpToDate: upToDate}
 	}
-	shown := status("i-2")
-	shown.UpToDate = &upToDate
+	shown := status("i-2", "running", &upToDate)
+	group := &pool.Group{Members: []pool.GroupMember{{InstanceID: "i-1", LaunchTemplateID: "lt-old"}, {InstanceID: "i-2", LaunchTemplateID: "lt-new"}}}
 	cases := map[string]struct {
 		reason  string
 		list    []v1alpha1.Instance
 		earlier []pool.Instance
+		members Members
 		want    []v1alpha1.Instance
 	}{
-		"NothingEarlier": {reason: "What the status shows stays.", list: []v1alpha1.Instance{shown}, want: []v1alpha1.Instance{shown}},
-		"Same":           {reason: "What it shows already is not there twice.", list: []v1alpha1.Instance{shown}, earlier: instances("running", "i-2"), want: []v1alpha1.Instance{shown}},
-		"StatusLost":     {reason: "A status from before the members is completed.", earlier: instances("running", "i-1", "i-2"), want: []v1alpha1.Instance{status("i-1"), status("i-2")}},
-		"Both":           {reason: "Each has what the other lacks.", list: []v1alpha1.Instance{shown}, earlier: instances("running", "i-3", "i-1"), want: []v1alpha1.Instance{status("i-1"), shown, status("i-3")}},
+		"Nothing":    {reason: "What the status shows stays.", list: []v1alpha1.Instance{shown}, want: []v1alpha1.Instance{shown}},
+		"Same":       {reason: "What it shows already is not there twice.", list: []v1alpha1.Instance{shown}, earlier: instances("running", "i-2"), want: []v1alpha1.Instance{shown}},
+		"StatusLost": {reason: "A status from before the members is completed.", earlier: instances("running", "i-1", "i-2"), want: []v1alpha1.Instance{status("i-1", "running", nil), status("i-2", "running", nil)}},
+		"Both":       {reason: "Each has what the other lacks.", list: []v1alpha1.Instance{shown}, earlier: instances("running", "i-3", "i-1"), want: []v1alpha1.Instance{status("i-1", "running", nil), shown, status("i-3", "running", nil)}},
+		"EarlierEnd": {reason: "What had ended a while ago is no member.", list: []v1alpha1.Instance{shown}, earlier: instances("terminated", "i-1"), want: []v1alpha1.Instance{shown}},
+		"Grows": {
+			reason: "A new member enters, and what is listed is as it is now.", list: []v1alpha1.Instance{shown},
+			members: Members{Instances: instances("stopped", "i-1", "i-2")},
+			want:    []v1alpha1.Instance{status("i-1", "stopped", &outdated), status("i-2", "stopped", &upToDate)},
+		},
+		"Gone": {
+			reason: "A member that is gone leaves.", list: []v1alpha1.Instance{shown, status("i-3", "running", nil)},
+			members: Members{Gone: map[string]bool{"i-2": true}},
+			want:    []v1alpha1.Instance{status("i-3", "running", nil)},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -449,12 +567,33 @@ func TestWithEarlier(t *testing.T) {
 			for _, i := range tc.want {
 				want = append(want, i.ProviderID)
 			}
-			if diff := cmp.Diff(tc.want, StatusesWithEarlier(tc.list, tc.earlier)); diff != "" {
-				t.Errorf("\n%s\nStatusesWithEarlier(...): -want, +got:\n%s", tc.reason, diff)
+			if diff := cmp.Diff(tc.want, UpdatedStatuses(tc.list, tc.earlier, tc.members, group, "lt-new")); diff != "" {
+				t.Errorf("\n%s\nUpdatedStatuses(...): -want, +got:\n%s", tc.reason, diff)
 			}
-			if diff := cmp.Diff(want, WithEarlier(ids, tc.earlier)); diff != "" {
-				t.Errorf("\n%s\nWithEarlier(...): -want, +got:\n%s", tc.reason, diff)
+			if diff := cmp.Diff(want, Updated(ids, tc.earlier, tc.members)); diff != "" {
+				t.Errorf("\n%s\nUpdated(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestLastKnown holds that of what a reading lacks the last is known.
+func TestLastKnown(t *testing.T) {
+	statuses := Statuses(instances("running", "i-1", "i-2", "i-3"), nil, "")
+	m := Members{Instances: instances("stopped", "i-1"), Gone: map[string]bool{"i-3": true}}
+	want := append(instances("stopped", "i-1"), instances("running", "i-2")...)
+	if diff := cmp.Diff(want, LastKnown(statuses, m)); diff != "" {
+		t.Errorf("LastKnown(...): -want, +got:\n%s", diff)
+	}
+}
+
+// TestCountStandby holds that a member which is set aside is counted while it is there.
+func TestCountStandby(t *testing.T) {
+	g := reading(map[string]string{"i-1": "InService", "i-2": "Standby", "i-3": "EnteringStandby", "i-4": "Standby"}).Group.Value
+	if got := CountStandby(instances("running", "i-1", "i-2", "i-3"), g); got != 2 {
+		t.Errorf("CountStandby(...): want 2, got %d", got)
+	}
+	if got := CountStandby(instances("running", "i-1"), nil); got != 0 {
+		t.Errorf("CountStandby(...) of no group: want 0, got %d", got)
 	}
 }

@@ -62,7 +62,7 @@ type Reading struct {
 	Group Read[*Group]
 	// Claims by name. A nil value that was read says that the name is free.
 	Claims map[string]Read[*Claim]
-	// Instances tagged with the group's name that are pending, running, stopping or stopped.
+	// Instances tagged with the group's name, in whatever state. EC2 lists one that is terminated for about an hour.
 	Instances Read[[]Instance]
 	// Earlier are the instances that were read a short while ago, where that fails now. The status knows them too, but
 	// Crossplane may show one from before it did.
@@ -96,6 +96,15 @@ func (r Read[T]) Known() bool { return r.Asked && r.Err == nil }
 
 // Failed says that the read was wanted and its answer cannot be trusted.
 func (r Read[T]) Failed() bool { return r.Asked && r.Err != nil }
+
+// settleTime is how long after a reading another one is made that agrees with it. AWS is eventually consistent: two answers of
+// the same moment can both be too old.
+const settleTime = 5 * time.Second
+
+// IsAfter says that an answer is long enough after the first of two that it is another one. There is none before a first.
+func IsAfter(first, answer time.Time) bool {
+	return !first.IsZero() && !answer.Before(first.Add(settleTime))
+}
 
 // A ReadReason is why a read of AWS failed, in PascalCase.
 type ReadReason string
@@ -153,11 +162,14 @@ type GroupMember struct {
 type Instance struct {
 	ID   string
 	Zone string
-	// State is pending, running, stopping or stopped.
+	// State as EC2 spells it: pending, running, shutting-down, terminated, stopping or stopped.
 	State string
 	// InternalIPs are the private addresses of the primary network interface, IPv4 before IPv6.
 	InternalIPs []string
 }
+
+// Gone says that the instance is terminated, or about to be, which nothing takes back.
+func (i Instance) Gone() bool { return i.State == "shutting-down" || i.State == "terminated" }
 
 // An Image is an AMI.
 type Image struct {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
 
 // A Phase of a roll.
@@ -261,15 +262,10 @@ func isRetried(in Inputs, p *Plan, current Template) bool {
 	return again && isAgreed(in)
 }
 
-// settleTime is how long after a reading another one is made that agrees with it. AWS is eventually consistent: two answers
-// of the same moment can both be too old.
-const settleTime = 5 * time.Second
-
 // isAgreed says that an earlier reading found the roll lost before this one, and that each part of this one is from after
 // the whole of that: one answer that is kept while the other is renewed is not two.
 func isAgreed(in Inputs) bool {
-	first := in.Memory.LostReading
-	return !first.IsZero() && !in.Reading.Oldest.Before(first.Add(settleTime))
+	return pool.IsAfter(in.Memory.LostReading, in.Reading.Oldest)
 }
 
 // isLost says that one reading finds the roll lost: the group is settled on the current template, members that a

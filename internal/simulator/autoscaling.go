@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 )
 
 // A Group is an Auto Scaling group.
@@ -62,6 +63,8 @@ type Instance struct {
 	Group string
 	// ImageID that it booted.
 	ImageID string
+	// Ended is when it was terminated.
+	Ended time.Time
 }
 
 // A groupSpec is what is asked of a group.
@@ -207,7 +210,7 @@ func (a *AWS) SetDesired(group string, desired int) error {
 func (a *AWS) RemoveGroup(name string) {
 	if g, ok := a.Groups[name]; ok {
 		for _, m := range g.Members {
-			a.Instances[m.ID].State = stateTerminated
+			a.end(m.ID, stateTerminated)
 		}
 		delete(a.Groups, name)
 	}
@@ -247,7 +250,7 @@ func (a *AWS) moveOn(g *Group) {
 		case LifecyclePending:
 			m.Lifecycle, i.State = LifecycleInService, stateRunning
 		case LifecycleTerminating:
-			i.State = stateTerminated
+			a.end(m.ID, stateTerminated)
 			return true
 		}
 		return false
@@ -328,7 +331,15 @@ func (a *AWS) launch(g *Group) bool {
 
 func (a *AWS) terminate(m *Member) {
 	m.Lifecycle = LifecycleTerminating
-	a.Instances[m.ID].State = stateShuttingDown
+	a.end(m.ID, stateShuttingDown)
+}
+
+// end an instance, or take it further to its end.
+func (a *AWS) end(id, state string) {
+	i := a.Instances[id]
+	if i.State != stateTerminated {
+		i.State, i.Ended = state, a.Clock.Now()
+	}
 }
 
 // MemberTemplates returns the templates that live members of a group were launched from.

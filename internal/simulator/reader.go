@@ -52,7 +52,7 @@ func NewReader(a *AWS) *Reader {
 // Fail makes a part fail until Heal.
 func (r *Reader) Fail(p Part, why pool.ReadReason) { r.failing[p] = why }
 
-// Cut makes EC2 forget the first n instances of every answer, without an error, until Heal.
+// Cut makes EC2 forget the first n living instances of every answer, without an error, until Heal.
 func (r *Reader) Cut(n int) { r.cut = n }
 
 // Lose makes the group and its instances invisible until Heal, as with another account's identity.
@@ -95,7 +95,7 @@ func (r *Reader) Read(_ context.Context, q pool.Query) pool.Reading {
 		if out.Claims == nil {
 			out.Claims = map[string]pool.Read[*pool.Claim]{}
 		}
-		out.Claims[name] = part(r, PartGroup, func() *pool.Claim { return r.claim(name) })
+		out.Claims[name] = part(r, PartGroup, func() *pool.Claim { return r.Claim(name) })
 	}
 	if q.Image != nil {
 		out.Image = part(r, PartImage, func() *pool.Image { return r.image(*q.Image) })
@@ -131,8 +131,8 @@ func (r *Reader) Group(name string) *pool.Group {
 	return out
 }
 
-// claim is what tells whose a group is.
-func (r *Reader) claim(name string) *pool.Claim {
+// Claim is what tells whose a group of a name is, nil when the account has none.
+func (r *Reader) Claim(name string) *pool.Claim {
 	g, ok := r.aws.Groups[name]
 	if !ok || r.lost {
 		return nil
@@ -154,17 +154,26 @@ func (r *Reader) claim(name string) *pool.Claim {
 	return out
 }
 
+// visible is how long EC2 lists an instance that is terminated.
+const visible = time.Hour
+
 // Instances of a group as the account describes them.
 func (r *Reader) Instances(group string) []pool.Instance {
-	var out []pool.Instance
+	out := make([]pool.Instance, 0, len(r.aws.Instances))
+	lacks := r.cut
 	for _, id := range sortedKeys(r.aws.Instances) {
 		i := r.aws.Instances[id]
-		if r.lost || i.Group != group || i.State == stateShuttingDown || i.State == stateTerminated {
+		lives := i.State != stateShuttingDown && i.State != stateTerminated
+		switch {
+		case r.lost || i.Group != group || !lives && r.aws.Clock.Now().Sub(i.Ended) > visible:
+			continue
+		case lives && lacks > 0:
+			lacks--
 			continue
 		}
 		out = append(out, pool.Instance{ID: i.ID, Zone: i.Zone, State: i.State, InternalIPs: []string{i.IP}})
 	}
-	return out[min(r.cut, len(out)):]
+	return out
 }
 
 // image is the newest that matches; Images are oldest first.

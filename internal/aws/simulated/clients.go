@@ -18,6 +18,7 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/aws"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/tagging"
 )
 
 // groupTag is what Auto Scaling puts on every instance of a group.
@@ -51,8 +52,16 @@ func answer[T any](c *clients, p simulator.Part, out *T, token **string) (*T, er
 	case pool.ReadPartial:
 		*token = awssdk.String("the same page again")
 		return out, nil
+	case pool.ReadCredentialsInvalid:
+		return nil, &smithy.GenericAPIError{Code: "ExpiredToken", Message: "the token is expired"}
+	case pool.ReadClockSkewed:
+		return nil, &smithy.GenericAPIError{Code: "RequestExpired", Message: "the request is expired"}
+	case pool.ReadTimedOut:
+		return nil, context.DeadlineExceeded
+	case pool.ReadFailed:
+		return nil, &smithy.GenericAPIError{Code: "InternalError", Message: "an internal error occurred"}
 	default:
-		return nil, &smithy.GenericAPIError{Code: "InternalError", Message: string(why)}
+		panic("no such reason: " + why)
 	}
 }
 
@@ -62,17 +71,23 @@ func (c *clients) DescribeAutoScalingGroups(_ context.Context, in *autoscaling.D
 	out := &autoscaling.DescribeAutoScalingGroupsOutput{}
 	for _, name := range in.AutoScalingGroupNames {
 		if g := c.account.Group(name); g != nil {
-			out.AutoScalingGroups = append(out.AutoScalingGroups, group(g))
+			out.AutoScalingGroups = append(out.AutoScalingGroups, group(g, c.account.Claim(name)))
 		}
 	}
 	return answer(c, simulator.PartGroup, out, &out.NextToken)
 }
 
-func group(g *pool.Group) astypes.AutoScalingGroup {
+func group(g *pool.Group, claim *pool.Claim) astypes.AutoScalingGroup {
 	out := astypes.AutoScalingGroup{
 		AutoScalingGroupARN:  awssdk.String(g.ARN),
 		AutoScalingGroupName: awssdk.String(g.Name),
 		DesiredCapacity:      awssdk.Int32(g.DesiredCapacity),
+		MaxSize:              awssdk.Int32(claim.MaxSize),
+		Tags: []astypes.TagDescription{
+			{Key: awssdk.String(tagging.KeyCluster), Value: awssdk.String(claim.Owner.ClusterID)},
+			{Key: awssdk.String(tagging.KeyNamespace), Value: awssdk.String(claim.Owner.Namespace)},
+			{Key: awssdk.String(tagging.KeyPool), Value: awssdk.String(claim.Owner.Name)},
+		},
 		LaunchTemplate:       &astypes.LaunchTemplateSpecification{LaunchTemplateId: awssdk.String(g.LaunchTemplateID)},
 	}
 	for _, m := range g.Members {
@@ -120,6 +135,7 @@ func (c *clients) DescribeInstances(_ context.Context, in *ec2.DescribeInstances
 	for _, name := range filter(in.Filters, "tag:"+groupTag) {
 		for _, i := range c.account.Instances(name) {
 			if states := filter(in.Filters, "instance-state-name"); states != nil && !slices.Contains(states, i.State) {
+				// EC2 tells nothing of those that a filter leaves out.
 				continue
 			}
 			out.Reservations = append(out.Reservations, ec2types.Reservation{Instances: []ec2types.Instance{instance(name, i)}})
