@@ -88,7 +88,7 @@ func group(g *pool.Group, claim *pool.Claim) astypes.AutoScalingGroup {
 			{Key: awssdk.String(tagging.KeyNamespace), Value: awssdk.String(claim.Owner.Namespace)},
 			{Key: awssdk.String(tagging.KeyPool), Value: awssdk.String(claim.Owner.Name)},
 		},
-		LaunchTemplate:       &astypes.LaunchTemplateSpecification{LaunchTemplateId: awssdk.String(g.LaunchTemplateID)},
+		LaunchTemplate: &astypes.LaunchTemplateSpecification{LaunchTemplateId: awssdk.String(g.LaunchTemplateID)},
 	}
 	for _, m := range g.Members {
 		out.Instances = append(out.Instances, astypes.Instance{
