@@ -74,10 +74,11 @@ func (in bootstrapInput) unusable(o *pool.Observation, detail string) bootstrapI
 	return in
 }
 
-// staged is where the payload is: where the observed object has it, as neither its bucket nor its key can change.
+// staged is where the payload is: where the observed object has it, as neither its bucket nor its key can change. An object that
+// was never seen in S3, of a pool without a group, can still go to where the exports say by now.
 func staged(o *pool.Observation, e *v1alpha1.Exports) (bucket, key string) {
-	bucket, key = e.BootstrapBucket, naming.BootstrapObjectKey(o.Composite.GetName())
-	if obj := o.Managed.Object; obj != nil {
+	bucket, key = e.BootstrapBucket, naming.BootstrapObjectKey(identityOf(o, e))
+	if obj := o.Managed.Object; obj != nil && (obj.InAWS || o.Managed.Group != nil) {
 		bucket, key = cmp.Or(obj.Bucket, bucket), cmp.Or(obj.Key, key)
 	}
 	return bucket, key
@@ -113,8 +114,12 @@ func stagedState(obj *pool.ObservedObject, e *v1alpha1.Exports) (s condition.Sta
 	switch {
 	case obj == nil && e == nil:
 		return condition.False, reasonStaging, "the bootstrap data waits for the cluster's exports, which say where to stage it"
-	case obj == nil || !obj.Healthy():
+	case obj == nil:
 		return condition.False, reasonStaging, "the bootstrap data is being staged in S3"
+	case !obj.Healthy() && e != nil && obj.Bucket != "" && e.BootstrapBucket != obj.Bucket:
+		return condition.False, reasonStaging, fmt.Sprintf("the bootstrap data is being staged in S3 bucket %s, where the pool's object is: the cluster now exports another bucket; if bucket %s is gone, make it again, or create another pool", obj.Bucket, obj.Bucket)
+	case !obj.Healthy():
+		return condition.False, reasonStaging, "the bootstrap data is being staged in S3 bucket " + obj.Bucket + ": where that lasts, the managed resource of the object says why"
 	case e != nil && obj.Bucket != "" && e.BootstrapBucket != obj.Bucket:
 		return condition.True, reasonStaged, fmt.Sprintf("the bootstrap data is staged in S3 bucket %s, where it stays: the cluster now exports another bucket", obj.Bucket)
 	}

@@ -61,7 +61,15 @@ func TestBootstrapCondition(t *testing.T) {
 		"NotSynced": {
 			reason: "Data that rotated is being staged while its object is not Synced.",
 			args:   steadyPool(func(o *pool.Observation) { o.Managed.Object.Synced = false }),
-			want:   ready("False", "Staging", "the bootstrap data is being staged in S3"),
+			want:   ready("False", "Staging", "the bootstrap data is being staged in S3 bucket demo-bootstrap: where that lasts, the managed resource of the object says why"),
+		},
+		"BucketGone": {
+			reason: "A bucket that cannot be written, while the cluster exports another one, is named.",
+			args: steadyPool(func(o *pool.Observation) {
+				o.Managed.Object.Ready = false
+				o.Composite.Spec.Cluster.Exports.BootstrapBucket = "new-bucket"
+			}),
+			want: ready("False", "Staging", "the bootstrap data is being staged in S3 bucket demo-bootstrap, where the pool's object is: the cluster now exports another bucket; if bucket demo-bootstrap is gone, make it again, or create another pool"),
 		},
 		"Refused": {
 			reason: "A Secret that the pool may not name is not told about, whether or not it exists.",
@@ -106,7 +114,7 @@ func TestBootstrapCondition(t *testing.T) {
 }
 
 func TestBootstrapFormat(t *testing.T) {
-	const cloudConfig, ignition = "#cloud-boothook\n#!/bin/sh\n", `{"ignition":{"version":"3.0.0","config":{"replace":{"source":"s3://demo-bootstrap/pool/demo-pool-0"}}}}`
+	const cloudConfig, ignition = "#cloud-boothook\n#!/bin/sh\n", `{"ignition":{"version":"3.0.0","config":{"replace":{"source":"s3://demo-bootstrap/pool/team-a/demo-pool-0"}}}}`
 	format := func(f v1alpha1.BootstrapFormat) change {
 		return func(o *pool.Observation) { o.Composite.Spec.Bootstrap.Format = f }
 	}
@@ -230,7 +238,7 @@ func TestObject(t *testing.T) {
 		"New": {
 			reason: "Data is staged under the pool's name.",
 			args:   newPool(),
-			want:   want{bucket: "demo-bootstrap", key: "pool/demo-pool-0", payload: secretPayload},
+			want:   want{bucket: "demo-bootstrap", key: "pool/team-a/demo-pool-0", payload: secretPayload},
 		},
 		"NoData": {
 			reason: "Without data nothing is staged.",

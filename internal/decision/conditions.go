@@ -95,9 +95,9 @@ func missing(d Decision) string {
 	return "; inputs are missing for: " + strings.Join(missing, ", ")
 }
 
-func healthCondition(h v1alpha1.Health) condition.Condition {
+func healthCondition(o *pool.Observation, h v1alpha1.Health) condition.Condition {
 	state := func(s condition.Status, reason string) condition.Condition {
-		return condition.New(condition.TypeInfrastructureHealthy, s, reason, h.Message)
+		return condition.New(condition.TypeInfrastructureHealthy, s, reason, h.Message+accountNote(o))
 	}
 	if h.Healthy {
 		return state(condition.True, reasonHealthy)
@@ -107,6 +107,15 @@ func healthCondition(h v1alpha1.Health) condition.Condition {
 		return state(condition.Unknown, reason)
 	}
 	return state(condition.False, reason)
+}
+
+// accountNote says what else can be the matter where AWS has no group that its managed resource shows as Ready.
+func accountNote(o *pool.Observation) string {
+	if !groupGone(o) || !o.Managed.Group.Ready {
+		return ""
+	}
+	account := naming.AccountOfARN(o.Managed.Group.ARN)
+	return "; its managed resource shows the group in account " + account + ": if the group is there, aws.identity of the function's Input reads another account or may not read this one"
 }
 
 func autoscalingCondition(o *pool.Observation, d Decision) condition.Condition {

@@ -66,6 +66,10 @@ func foundExports(o *pool.Observation, e pool.Exports) exportsInput {
 		return missingExports(condition.False, reasonRegionChanged,
 			fmt.Sprintf("the cluster now exports another region, the pool's resources are in %s and cannot move: restore the exports, or create another pool", r))
 	}
+	if id := observedClusterID(o); id != "" && id != e.Value.KubernetesClusterID {
+		return missingExports(condition.False, reasonClusterIDChanged,
+			fmt.Sprintf("the cluster now exports another kubernetes_cluster_id, the pool's resources are tagged for %s and its nodes have joined that cluster: restore the exports, or create another pool", id))
+	}
 	return exportsInput{value: e.Value, condition: condition.New(condition.TypeClusterExportsAvailable, condition.True, reasonAvailable, "the cluster's exports are complete")}
 }
 
@@ -79,20 +83,29 @@ func unusableExports(o *pool.Observation, reason string, errs field.ErrorList) e
 	return in
 }
 
-// observedRegion is the one that the pool's resources are in, empty when none is observed.
+// observedRegion is the one that the pool's resources are in, empty when none is known to be in AWS: a mistyped region holds
+// nothing, and can be corrected. A group is composed only once its template is in AWS.
 func observedRegion(o *pool.Observation) string {
 	if g := o.Managed.Group; g != nil && g.Region != "" {
 		return g.Region
 	}
-	if obj := o.Managed.Object; obj != nil && obj.Region != "" {
+	if obj := o.Managed.Object; obj != nil && obj.InAWS && obj.Region != "" {
 		return obj.Region
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Managed.Templates)) {
-		if r := o.Managed.Templates[name].Region; r != "" {
-			return r
+		if t := o.Managed.Templates[name]; t.ID != "" && t.Region != "" {
+			return t.Region
 		}
 	}
 	return ""
+}
+
+// observedClusterID is the one that the group is tagged with, empty without a group.
+func observedClusterID(o *pool.Observation) string {
+	if o.Managed.Group == nil {
+		return ""
+	}
+	return o.Managed.Group.ClusterID
 }
 
 func missingExports(s condition.Status, reason, message string) exportsInput {

@@ -137,11 +137,35 @@ func TestExports(t *testing.T) {
 			reason: "A pool is bound to its region before it has a group: its template and its bootstrap data are there.",
 			args: steadyPool(func(o *pool.Observation) {
 				o.Managed.Group = nil
-				o.Managed.Object.Region = "us-east-1"
+				o.Managed.Object.Region, o.Managed.Object.InAWS = "us-east-1", true
 				o.Exports.Value = clusterExports()
 				o.Exports.Value.Region = "eu-west-1"
 			}),
 			want: want{condition: available("False", "RegionChanged", "the cluster now exports another region, the pool's resources are in us-east-1 and cannot move: restore the exports, or create another pool")},
+		},
+		"RegionThatHoldsNothing": {
+			reason: "A mistyped region, where nothing was ever made, can be corrected.",
+			args: steadyPool(func(o *pool.Observation) {
+				o.Managed.Group = nil
+				o.Managed.Object.Region = "us-esat-1"
+				o.Managed.Templates[currentTemplate] = pool.ObservedTemplate{Resource: pool.Resource{Region: "us-esat-1"}}
+			}),
+			want: want{used: true, condition: available("True", "Available", "the cluster's exports are complete")},
+		},
+		"RegionOfATemplate": {
+			reason: "A template that is in AWS binds a pool to its region.",
+			args: steadyPool(func(o *pool.Observation) {
+				o.Managed.Group = nil
+				tpl := template(currentKey, "lt-current")
+				tpl.Region = "us-west-2"
+				o.Managed.Templates[currentTemplate] = tpl
+			}),
+			want: want{condition: available("False", "RegionChanged", "the cluster now exports another region, the pool's resources are in us-west-2 and cannot move: restore the exports, or create another pool")},
+		},
+		"ClusterIDChanged": {
+			reason: "Exports of another cluster id than the group is tagged with are another cluster's.",
+			args:   steadyPool(func(o *pool.Observation) { o.Managed.Group.ClusterID = "demo-another" }),
+			want:   want{condition: available("False", "ClusterIDChanged", "the cluster now exports another kubernetes_cluster_id, the pool's resources are tagged for demo-another and its nodes have joined that cluster: restore the exports, or create another pool")},
 		},
 		"Incomplete": {
 			reason: "Exports that another object publishes may still become complete; all that is missing is in one message.",

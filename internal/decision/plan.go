@@ -24,6 +24,8 @@ type planned struct {
 	claim   claim
 	image   image.Resolution
 	members membership.Members
+	// waits is what the launch template cannot be made without; empty where it is there.
+	waits string
 }
 
 func plan(o *pool.Observation, in inputs) planned {
@@ -38,8 +40,20 @@ func plan(o *pool.Observation, in inputs) planned {
 		Reading:   readingOf(o, p.members),
 		Memory:    memoryOf(o.Composite.Status),
 	})
+	p.waits = missingInput(in)
 	p.image = resolveImage(o, in, lastImage(o, p.Current))
 	return p
+}
+
+// missingInput is the first input that a launch template is made of and that is missing. Its own condition says why.
+func missingInput(in inputs) string {
+	switch {
+	case in.exports.value == nil:
+		return "the cluster's exports: " + in.exports.condition.Message
+	case in.bootstrap.userData == "":
+		return "the bootstrap data, which says in which format it is: " + in.bootstrap.condition.Message
+	}
+	return ""
 }
 
 func resolveImage(o *pool.Observation, in inputs, last string) image.Resolution {

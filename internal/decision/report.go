@@ -63,9 +63,11 @@ func report(o *pool.Observation, in inputs, p planned, d Decision) Decision {
 		Problem:   p.members.Problem,
 		GroupName: p.claim.name,
 		GroupGone: groupGone(o),
-		Unread:    !p.members.Known && len(o.Composite.Status.ProviderIDList) > 0,
-		Desired:   desired(o),
-		Instances: p.members.Instances,
+		// A group that someone deletes in AWS is the row above; this one is deleted by way of Kubernetes.
+		GroupDeleting: o.Managed.Group != nil && o.Managed.Group.Terminating,
+		Unread:        !p.members.Known && len(o.Composite.Status.ProviderIDList) > 0,
+		Desired:       desired(o),
+		Instances:     p.members.Instances,
 	})
 	infrastructure := infrastructureCondition(p, d)
 	d.Ready = isReady(o, infrastructure, h)
@@ -76,7 +78,7 @@ func report(o *pool.Observation, in inputs, p planned, d Decision) Decision {
 		in.bootstrap.condition,
 		imageCondition(p),
 		infrastructure,
-		healthCondition(h),
+		healthCondition(o, h),
 		autoscalingCondition(o, d),
 		upToDateCondition(o, p),
 		rollingOutCondition(o, p),
@@ -196,7 +198,9 @@ func status(o *pool.Observation, in inputs, p planned, d Decision, h v1alpha1.He
 		s.ImageID = id
 	}
 	if o.Input.AWS.Identity == v1beta1.IdentityNone {
-		s.ReadyReplicas = nil
+		// What was read once is not so any more. The list of provider ids stays: Cluster API deletes the Nodes of members that
+		// leave it, and that AWS is not read says nothing of them.
+		s.ReadyReplicas, s.Instances = nil, nil
 	}
 	if in.exports.value != nil {
 		s.FailureDomains = in.zones.Effective

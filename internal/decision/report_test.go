@@ -153,9 +153,9 @@ func TestStatusFailsStatic(t *testing.T) {
 			want:   want{members: 2, instances: 2, replicas: 3, image: pinnedImage, health: "terminated", reason: "GroupNotFound"},
 		},
 		"NoLongerRead": {
-			reason: "A pool that is read no more keeps what it knew.",
+			reason: "A pool that is read no more keeps the list of its members, whose Nodes Cluster API would delete, and shows none of them as there.",
 			args:   steadyPool(lastKnown),
-			want:   want{members: 2, instances: 2, replicas: 3, image: pinnedImage, health: "unknown", reason: "MembershipNotRead"},
+			want:   want{members: 2, instances: 0, replicas: 3, image: pinnedImage, health: "unknown", reason: "MembershipNotRead"},
 		},
 		"ImageFails": {
 			reason: "A look-up that fails changes no image.",

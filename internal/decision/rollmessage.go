@@ -46,6 +46,8 @@ func templateWait(p planned) string {
 	switch {
 	case p.claim.isHeld():
 		return "the launch template waits for the group's name: " + p.claim.message
+	case p.waits != "":
+		return "the launch template waits for " + p.waits
 	case p.image.ID == "":
 		return "the launch template waits for an image: " + p.image.Message
 	}

@@ -24,6 +24,7 @@ const (
 const (
 	ReasonMembershipNotRead = "MembershipNotRead"
 	ReasonGroupNotFound     = "GroupNotFound"
+	ReasonGroupDeleting     = "GroupDeleting"
 	ReasonNoMembers         = "NoMembers"
 	ReasonInstanceStopped   = "InstanceStopped:"
 	ReasonInstancePending   = "InstancePending:"
@@ -45,6 +46,8 @@ type Inputs struct {
 	GroupName string
 	// GroupGone says that AWS has no such group, though one was composed.
 	GroupGone bool
+	// GroupDeleting says that the group's managed resource is being deleted, and with it the group and its members.
+	GroupDeleting bool
 	// Unread says that members are known from before, and that this run did not come to read them.
 	Unread bool
 	// Desired capacity; nil when not known.
@@ -58,6 +61,8 @@ func Of(in Inputs) v1alpha1.Health {
 	switch {
 	case in.GroupGone:
 		return v1alpha1.Health{State: StateTerminated, Message: fmt.Sprintf("Auto Scaling group %s not found", in.GroupName), Reasons: []string{ReasonGroupNotFound}}
+	case in.GroupDeleting:
+		return v1alpha1.Health{State: StateTerminated, Message: fmt.Sprintf("Auto Scaling group %s is being deleted, as its managed resource is: the pool gets a new one after that", in.GroupName), Reasons: []string{ReasonGroupDeleting}}
 	case in.Problem != nil:
 		return v1alpha1.Health{State: StateUnknown, Message: in.Problem.Message, Reasons: []string{string(in.Problem.Reason)}}
 	case in.Desired != nil && *in.Desired == 0:

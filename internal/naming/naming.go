@@ -69,6 +69,16 @@ func GroupOfARN(arn string) string {
 	return name
 }
 
+// AccountOfARN returns the account of an ARN, empty where it has none.
+// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html
+func AccountOfARN(arn string) string {
+	parts := strings.SplitN(arn, ":", 6)
+	if len(parts) < 6 {
+		return ""
+	}
+	return parts[4]
+}
+
 func toGroupNameRune(r rune) rune {
 	if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
 		return r
@@ -89,5 +99,11 @@ func GroupOfTemplate(template string, a Attempt) string {
 	return group
 }
 
-// BootstrapObjectKey returns the S3 key that a pool's bootstrap data is staged under.
-func BootstrapObjectKey(pool string) string { return "pool/" + pool }
+// BootstrapObjectKey returns the S3 key that a pool's bootstrap data is staged under: pool/<namespace>/<name>, and without a
+// namespace pool/<name>. Pools of one name in two namespaces share a cluster's bucket, and each boots what is its own.
+func BootstrapObjectKey(p Pool) string {
+	if p.Namespace == "" {
+		return "pool/" + p.Name
+	}
+	return "pool/" + p.Namespace + "/" + p.Name
+}

@@ -235,12 +235,13 @@ func TestNames(t *testing.T) {
 		got    string
 		want   string
 	}{
-		"BootstrapObjectKey": {reason: "The object's key is the seed's.", got: BootstrapObjectKey("demo-pool-0"), want: "pool/demo-pool-0"},
-		"ScalingPolicy":      {reason: "A policy's name is unique in its group only.", got: ScalingPolicy, want: "cpu-target-tracking"},
-		"ResourceHook":       {reason: "Crossplane knows resources by this name.", got: ResourceHook("drain"), want: "lifecycle-hook-drain"},
-		"ResourceGroup":      {reason: "Crossplane knows resources by this name.", got: ResourceGroup, want: "autoscaling-group"},
-		"ResourcePolicy":     {reason: "Crossplane knows resources by this name.", got: ResourcePolicy, want: "scaling-policy"},
-		"ResourceObject":     {reason: "Crossplane knows resources by this name.", got: ResourceObject, want: "bootstrap-object"},
+		"KeyNamespaced":    {reason: "Pools of one name in two namespaces have two objects.", got: BootstrapObjectKey(Pool{Namespace: "team-a", Name: "demo-pool-0"}), want: "pool/team-a/demo-pool-0"},
+		"KeyClusterScoped": {reason: "A cluster-scoped pool has no namespace.", got: BootstrapObjectKey(Pool{Name: "demo-pool-0"}), want: "pool/demo-pool-0"},
+		"ScalingPolicy":    {reason: "A policy's name is unique in its group only.", got: ScalingPolicy, want: "cpu-target-tracking"},
+		"ResourceHook":     {reason: "Crossplane knows resources by this name.", got: ResourceHook("drain"), want: "lifecycle-hook-drain"},
+		"ResourceGroup":    {reason: "Crossplane knows resources by this name.", got: ResourceGroup, want: "autoscaling-group"},
+		"ResourcePolicy":   {reason: "Crossplane knows resources by this name.", got: ResourcePolicy, want: "scaling-policy"},
+		"ResourceObject":   {reason: "Crossplane knows resources by this name.", got: ResourceObject, want: "bootstrap-object"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,9 @@ const (
 	hookPrefix     = "lifecycle-hook-"
 )
 
+// rollKeyLength is how many hex digits a roll key has.
+const rollKeyLength = 8
+
 // An Attempt at rolling a pool to a roll key. Each has a launch template of its own, since a new template is what makes
 // the provider start a refresh.
 type Attempt struct {
@@ -53,6 +56,26 @@ func ResourceTemplate(a Attempt) string { return templatePrefix + a.String() }
 func AttemptOfTemplate(resource string) (Attempt, bool) {
 	suffix, ok := strings.CutPrefix(resource, templatePrefix)
 	return ParseAttempt(suffix), ok
+}
+
+// IsTemplate reports whether a composed resource is a launch template of a pool: other steps of a pipeline may call theirs alike,
+// and only a name with a roll key is ours.
+func IsTemplate(resource string) bool {
+	a, ok := AttemptOfTemplate(resource)
+	return ok && isRollKey(a.RollKey)
+}
+
+// isRollKey reports whether a text is the first 8 hex digits of a hash.
+func isRollKey(s string) bool {
+	if len(s) != rollKeyLength {
+		return false
+	}
+	for _, r := range s {
+		if (r < '0' || r > '9') && (r < 'a' || r > 'f') {
+			return false
+		}
+	}
+	return true
 }
 
 // ResourceHook is the composed resource name of a lifecycle hook.

@@ -2,6 +2,24 @@ package naming
 
 import "testing"
 
+func TestIsTemplate(t *testing.T) {
+	for resource, want := range map[string]bool{
+		ResourceTemplate(Attempt{RollKey: "497384ff"}):             true,
+		ResourceTemplate(Attempt{RollKey: "497384ff", Number: 13}): true,
+		ResourceGroup:                  false,
+		"launch-template-":             false,
+		"launch-template-base":         false,
+		"launch-template-base-2":       false,
+		"launch-template-497384FF":     false,
+		"launch-template-497384ff-x":   false,
+		"launch-template-497384ff-1-2": false,
+	} {
+		if got := IsTemplate(resource); got != want {
+			t.Errorf("IsTemplate(%q): want %t, got %t", resource, want, got)
+		}
+	}
+}
+
 func TestIsHook(t *testing.T) {
 	cases := map[string]struct {
 		reason string

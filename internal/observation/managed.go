@@ -11,18 +11,21 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/tagging"
 )
 
 // ownAnnotations is the prefix of the annotations that the function writes.
 const ownAnnotations = "machinepool.fn.crossplane.io/"
 
-// managedOf sorts the composed resources that exist by their role. Resources of other steps of the pipeline are left
-// alone.
-func managedOf(observed map[string]*fnv1.Resource) pool.Managed {
+// managedOf sorts the composed resources that exist by their role. Resources of other steps of the pipeline are left alone:
+// those that an earlier step desires, and those that are called like ours and are of another kind.
+func managedOf(observed, desired map[string]*fnv1.Resource) pool.Managed {
 	m := pool.Managed{Templates: map[string]pool.ObservedTemplate{}, Hooks: map[string]pool.Resource{}}
 	for name, r := range observed {
+		if _, others := desired[name]; others {
+			continue
+		}
 		s := r.GetResource()
-		_, isTemplate := naming.AttemptOfTemplate(name)
 		switch {
 		case name == naming.ResourceGroup:
 			m.Group = new(groupOf(s))
@@ -30,13 +33,27 @@ func managedOf(observed map[string]*fnv1.Resource) pool.Managed {
 			m.Object = new(objectOf(s))
 		case name == naming.ResourcePolicy:
 			m.Policy = new(resourceOf(s, conditionsOf(s)))
-		case isTemplate:
+		case naming.IsTemplate(name) && !isAnothers(s, kindTemplate):
 			m.Templates[name] = templateOf(s)
-		case naming.IsHook(name):
+		case naming.IsHook(name) && !isAnothers(s, kindHook):
 			m.Hooks[name] = resourceOf(s, conditionsOf(s))
 		}
 	}
 	return m
+}
+
+// Kinds of provider-aws.
+const (
+	kindTemplate = "LaunchTemplate"
+	kindHook     = "LifecycleHook"
+)
+
+// isAnothers reports whether a resource is of another kind, of another API, than its name tells. Where only one of the two
+// differs it is ours: a field that cannot be read must not cost a pool its group.
+func isAnothers(s *structpb.Struct, kind string) bool {
+	apiVersion, got := text(s, "apiVersion"), text(s, "kind")
+	group, _, _ := strings.Cut(apiVersion, "/")
+	return apiVersion != "" && got != "" && got != kind && !strings.HasSuffix(group, ".upbound.io")
 }
 
 // resourceOf a managed resource, whose conditions are made once as they cost.
@@ -71,6 +88,8 @@ func groupOf(s *structpb.Struct) pool.ObservedGroup {
 		DesiredCapacity: count(s, "status", "atProvider", "desiredCapacity"),
 	}
 	g.AvailableSince = availableSince(s)
+	g.ClusterID = tagOf(s, tagging.KeyCluster)
+	g.Terminating = text(s, "metadata", "deletionTimestamp") != ""
 	// Upjet's own condition, which provider-aws v2.5.0 never sets. There the group's observed template says as much: it is not
 	// refreshed while an operation is under way.
 	g.Busy = conditions["AsyncOperation"].Reason == "Ongoing"
@@ -82,6 +101,16 @@ func groupOf(s *structpb.Struct) pool.ObservedGroup {
 		}
 	}
 	return g
+}
+
+// tagOf a group, by its key, as it was last asked for.
+func tagOf(s *structpb.Struct, key string) string {
+	for _, v := range at(s, "spec", "forProvider", "tag").GetListValue().GetValues() {
+		if tag := v.GetStructValue(); text(tag, "key") == key {
+			return text(tag, "value")
+		}
+	}
+	return ""
 }
 
 // availableSince is when a resource became Ready, which a provider says when it first observes what it is of.
@@ -144,5 +173,6 @@ func objectOf(s *structpb.Struct) pool.ObservedObject {
 		Resource: resourceOf(s, conditionsOf(s)),
 		Bucket:   text(s, "spec", "forProvider", "bucket"),
 		Key:      text(s, "spec", "forProvider", "key"),
+		InAWS:    text(s, "status", "atProvider", "etag") != "" || text(s, "status", "atProvider", "arn") != "",
 	}
 }

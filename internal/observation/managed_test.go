@@ -35,7 +35,7 @@ func TestFromManaged(t *testing.T) {
 		"None": {reason: "A new pool has nothing.", args: `{}`, want: none(func(*pool.Managed) {})},
 		"Theirs": {
 			reason: "Resources of other steps of the pipeline are left alone.",
-			args:   `{bucket: {resource: {kind: Bucket}}, launch: {resource: {}}, autoscaling-group-2: {resource: {}}}`,
+			args:   `{bucket: {resource: {kind: Bucket}}, launch: {resource: {}}, autoscaling-group-2: {resource: {}}, launch-template-base: {resource: {}}, launch-template-1a2b3c4d: {resource: {apiVersion: v1, kind: ConfigMap}}, lifecycle-hook-a: {resource: {apiVersion: example.org/v1, kind: Hook}}}`,
 			want:   none(func(*pool.Managed) {}),
 		},
 		"Group": {

@@ -49,7 +49,7 @@ func From(req *fnv1.RunFunctionRequest) (*pool.Observation, error) {
 		Exports:     exportsOf(composite, namespaceOf(xr), in.ExportsFrom, req.GetRequiredResources()),
 		Bootstrap:   bootstrapOf(composite, namespaceOf(xr), req.GetRequiredResources()),
 		Credentials: credentialsOf(in.AWS, req.GetCredentials()),
-		Managed:     managedOf(req.GetObserved().GetResources()),
+		Managed:     managedOf(req.GetObserved().GetResources(), req.GetDesired().GetResources()),
 	}, nil
 }
 

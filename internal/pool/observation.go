@@ -147,6 +147,10 @@ type ObservedGroup struct {
 	DesiredCapacity *int32
 	// Busy says that the provider has an operation of the group under way.
 	Busy bool
+	// ClusterID is the kubernetes_cluster_id that the group was last tagged with; empty where that is not known.
+	ClusterID string
+	// Terminating says that the managed resource is being deleted.
+	Terminating bool
 }
 
 // InAWS says that the group was seen in AWS.
@@ -188,6 +192,8 @@ const (
 type ObservedObject struct {
 	Resource
 
-	// Bucket and Key, which cannot change.
+	// Bucket and Key, which cannot change once the object is in S3.
 	Bucket, Key string
+	// InAWS says that the object was seen in S3.
+	InAWS bool
 }

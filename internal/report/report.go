@@ -68,7 +68,7 @@ func Refusal(rsp *fnv1.RunFunctionResponse, d decision.Decision) {
 
 // Pool reports a decision and the resources rendered from it.
 func Pool(rsp *fnv1.RunFunctionResponse, o *pool.Observation, d decision.Decision, manifests []managed.Manifest) error {
-	if err := desire(rsp, manifests); err != nil {
+	if err := desire(rsp, manifests, d.Ready); err != nil {
 		return err
 	}
 	if err := status(rsp, d); err != nil {
@@ -89,8 +89,9 @@ func ttl(r v1beta1.Refresh, changing bool) time.Duration {
 	return time.Duration(r.StableSeconds) * time.Second
 }
 
-// desire adds the manifests to what earlier steps of the pipeline desire.
-func desire(rsp *fnv1.RunFunctionResponse, manifests []managed.Manifest) error {
+// desire adds the manifests to what earlier steps of the pipeline desire. The resources of a pool that works are all ready:
+// Crossplane would otherwise count a template that is on its way in or out.
+func desire(rsp *fnv1.RunFunctionResponse, manifests []managed.Manifest, works bool) error {
 	resources := make(map[string]*fnv1.Resource, len(manifests))
 	maps.Copy(resources, rsp.GetDesired().GetResources())
 	for _, m := range manifests {
@@ -98,14 +99,15 @@ func desire(rsp *fnv1.RunFunctionResponse, manifests []managed.Manifest) error {
 		if err != nil {
 			return fmt.Errorf("cannot encode composed resource %q: %w", m.Resource, err)
 		}
-		resources[m.Resource] = &fnv1.Resource{Resource: s, Ready: ready(m.Ready)}
+		resources[m.Resource] = &fnv1.Resource{Resource: s, Ready: ready(m.Ready || works)}
 	}
 	rsp.Desired = &fnv1.State{Composite: rsp.GetDesired().GetComposite(), Resources: resources}
 	return nil
 }
 
-// status writes the composite's status beside what earlier steps desire of it, and its readiness. Readiness is said
-// outright, since Crossplane would otherwise count a template that is on its way in or out.
+// status writes the composite's status beside what earlier steps desire of it. A pool that does not work is not ready. Whether
+// one that does is ready is left to Crossplane, which counts what other steps compose as well: only what an earlier step says
+// outright of the composite stays.
 func status(rsp *fnv1.RunFunctionResponse, d decision.Decision) error {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&d.Status)
 	if err != nil {
@@ -129,9 +131,16 @@ func status(rsp *fnv1.RunFunctionResponse, d decision.Decision) error {
 	rsp.Desired.Composite = &fnv1.Resource{
 		Resource:          &structpb.Struct{Fields: object},
 		ConnectionDetails: earlier.GetConnectionDetails(),
-		Ready:             ready(d.Ready),
+		Ready:             compositeReady(earlier.GetReady(), d.Ready),
 	}
 	return nil
+}
+
+func compositeReady(earlier fnv1.Ready, works bool) fnv1.Ready {
+	if !works {
+		return fnv1.Ready_READY_FALSE
+	}
+	return earlier
 }
 
 func ready(r bool) fnv1.Ready {

@@ -164,7 +164,6 @@ desired:
   composite:
     resource: {apiVersion: v1, metadata: {labels: {theirs: kept}}, status: {theirs: {deep: kept}, replicas: 3}}
     connectionDetails: {k: dg==}
-    ready: READY_TRUE
   resources:
     theirs: {resource: {kind: T}, ready: READY_TRUE, connectionDetails: {k: dg==}}
     ours: {resource: {kind: New}, ready: READY_TRUE}
@@ -179,8 +178,28 @@ meta: {ttl: 61s}
 desired: {composite: {resource: {status: {imageID: ami-1}}, ready: READY_FALSE}}
 `,
 		},
+		"EarlierStepNotReady": {
+			reason:   "What an earlier step says of the composite's readiness stays, and no resource of another step is made ready.",
+			desired:  `{composite: {ready: READY_FALSE}, resources: {theirs: {resource: {kind: T}, ready: READY_FALSE}}}`,
+			decision: decision.Decision{Ready: true},
+			want: `
+meta: {ttl: 61s}
+desired:
+  composite: {resource: {status: {}}, ready: READY_FALSE}
+  resources: {theirs: {resource: {kind: T}, ready: READY_FALSE}}
+`,
+		},
+		"NotReady": {
+			reason:   "A pool that does not work is not ready, whatever an earlier step says.",
+			desired:  `{composite: {ready: READY_TRUE}}`,
+			decision: decision.Decision{},
+			want: `
+meta: {ttl: 61s}
+desired: {composite: {resource: {status: {}}, ready: READY_FALSE}}
+`,
+		},
 		"ConditionsAndEvents": {
-			reason:  "Conditions and events keep their order and reach the claim as well. A pool that is ready says so whatever its resources say.",
+			reason:  "Conditions and events keep their order and reach the claim as well. The resources of a pool that works are ready, whatever they say, and whether the composite is ready is for Crossplane to count.",
 			desired: `{}`,
 			decision: decision.Decision{
 				Ready: true,
@@ -195,8 +214,8 @@ desired: {composite: {resource: {status: {imageID: ami-1}}, ready: READY_FALSE}}
 			want: `
 meta: {ttl: 61s}
 desired:
-  composite: {resource: {status: {}}, ready: READY_TRUE}
-  resources: {old-template: {resource: {kind: A}, ready: READY_FALSE}}
+  composite: {resource: {status: {}}}
+  resources: {old-template: {resource: {kind: A}, ready: READY_TRUE}}
 conditions:
 - {type: B, status: STATUS_CONDITION_TRUE, reason: Because, message: b, target: TARGET_COMPOSITE_AND_CLAIM}
 - {type: A, status: STATUS_CONDITION_FALSE, reason: Why, message: "", target: TARGET_COMPOSITE_AND_CLAIM}
