@@ -152,11 +152,12 @@ func commonOf(o *pool.Observation, in inputs) *Common {
 	if e == nil {
 		return nil
 	}
+	objectTags, _ := tagging.OnObject(o.Input.Tags, o.Composite.Spec.AdditionalTags, in.ownTags(o))
 	return &Common{
 		Region:           e.Region,
 		InstanceProfile:  e.InstanceProfiles.Worker,
 		SecurityGroupIDs: in.securityGroups(o),
 		Tags:             in.tags(o),
-		ObjectTags:       tagging.OnObject(in.ownTags(o), tagging.Merge(o.Input.Tags, o.Composite.Spec.AdditionalTags)),
+		ObjectTags:       objectTags,
 	}
 }

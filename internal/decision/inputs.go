@@ -131,9 +131,9 @@ func (in inputs) securityGroups(o *pool.Observation) []string {
 	return ids
 }
 
-// tags are those of every resource: the Composition's, then the pool's, then our own.
+// tags are those of every resource.
 func (in inputs) tags(o *pool.Observation) map[string]string {
-	return tagging.Merge(o.Input.Tags, o.Composite.Spec.AdditionalTags, in.ownTags(o))
+	return tagging.All(o.Input.Tags, o.Composite.Spec.AdditionalTags, in.ownTags(o))
 }
 
 func (in inputs) ownTags(o *pool.Observation) map[string]string {

@@ -3,9 +3,12 @@ package tagging
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -60,19 +63,53 @@ func Merge(layers ...map[string]string) map[string]string {
 	return merged
 }
 
-// OnObject returns the tags of the staged bootstrap object: our own, then as many of the user's as S3 and the provider
-// leave room for, in the order of their keys.
-func OnObject(own, user map[string]string) map[string]string {
+// All returns the tags of a resource: the Composition's, over which the pool's win, and over all of them our own.
+//
+// A key that a higher layer has in another case counts as the same. To AWS these are two tags, but the conditions of IAM's
+// policies do not tell them apart: a pool could not replace the Composition's tag, and yet make a policy read its own.
+// Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/access_tags.html#access_tags_control-tag-keys.
+func All(composition, pool, own map[string]string) map[string]string {
 	tags := maps.Clone(own)
-	for _, k := range slices.Sorted(maps.Keys(user)) {
-		if len(tags) >= MaxOnObject {
-			break
-		}
-		if _, ours := tags[k]; !ours {
-			tags[k] = user[k]
+	for _, lower := range []map[string]string{pool, composition} {
+		taken := folded(maps.Keys(tags))
+		for k, v := range lower {
+			if !taken.Has(strings.ToLower(k)) {
+				tags[k] = v
+			}
 		}
 	}
 	return tags
+}
+
+// OnObject returns the tags of the staged bootstrap object: our own, then the Composition's, then the pool's, each in the
+// order of their keys, as many as S3 and the provider leave room for. It also returns the keys that are left out for want of
+// room, sorted. The Composition's come first, and win, since they say who may read the data: what a pool's author adds must
+// not push them off.
+func OnObject(composition, pool, own map[string]string) (tags map[string]string, leftOut []string) {
+	tags = maps.Clone(own)
+	for _, lower := range []map[string]string{composition, pool} {
+		taken := folded(maps.Keys(tags)).Union(folded(slices.Values(leftOut)))
+		for _, k := range slices.Sorted(maps.Keys(lower)) {
+			switch {
+			case taken.Has(strings.ToLower(k)):
+			case len(tags) >= MaxOnObject:
+				leftOut = append(leftOut, k)
+			default:
+				tags[k] = lower[k]
+			}
+		}
+	}
+	slices.Sort(leftOut)
+	return tags, leftOut
+}
+
+// folded keys are equal where they differ in case only.
+func folded(keys iter.Seq[string]) sets.Set[string] {
+	f := sets.New[string]()
+	for k := range keys {
+		f.Insert(strings.ToLower(k))
+	}
+	return f
 }
 
 // CheckCount refuses more tags than AWS would take on the pool's most tagged resource, its launch template.

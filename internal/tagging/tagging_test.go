@@ -3,6 +3,8 @@ package tagging
 import (
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,41 +88,113 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-func TestOnObject(t *testing.T) {
+func TestAll(t *testing.T) {
 	own := Own(Pool{ClusterID: "c", Namespace: "n", Name: "p"})
 	type args struct {
-		own, user map[string]string
+		composition, pool map[string]string
 	}
 	cases := map[string]struct {
 		reason string
 		args   args
 		want   map[string]string
 	}{
+		"OwnAlone": {reason: "Our own tags are there without any other.", want: own},
+		"PoolWins": {
+			reason: "A pool's tag replaces the Composition's of the same key.",
+			args:   args{composition: map[string]string{"a": "1", "b": "1"}, pool: map[string]string{"b": "2", "c": "2"}},
+			want:   Merge(own, map[string]string{"a": "1", "b": "2", "c": "2"}),
+		},
+		"OursWin": {
+			reason: "No one replaces ours.",
+			args:   args{composition: map[string]string{KeyPool: "theirs"}, pool: map[string]string{KeyCluster: "theirs"}},
+			want:   own,
+		},
+		"OtherCase": {
+			reason: "IAM does not tell a key from one in another case, so there is one tag of both, and which it is does not depend on how it is written.",
+			args:   args{composition: map[string]string{"data-class": "restricted", "a": "1"}, pool: map[string]string{"Data-Class": "public"}},
+			want:   Merge(own, map[string]string{"Data-Class": "public", "a": "1"}),
+		},
+		"OtherCaseOfOurs": {
+			reason: "Nor is there a second tag beside ours.",
+			args:   args{pool: map[string]string{"Kubernetes.io/cluster/C": "shared", "MachinePool.fn.crossplane.io/name": "theirs"}},
+			want:   own,
+		},
+		"CasesOfOneLayer": {
+			reason: "Two keys that one author wrote are left as they are.",
+			args:   args{pool: map[string]string{"a": "1", "A": "2"}},
+			want:   Merge(own, map[string]string{"a": "1", "A": "2"}),
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			before := maps.Clone(own)
+			if diff := cmp.Diff(tc.want, All(tc.args.composition, tc.args.pool, own)); diff != "" {
+				t.Errorf("\n%s\nAll(...): -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(before, own); diff != "" {
+				t.Errorf("\n%s\nAll(...) changed our own tags: -before, +after:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestOnObject(t *testing.T) {
+	own := Own(Pool{ClusterID: "c", Namespace: "n", Name: "p"})
+	clusterScoped := Own(Pool{ClusterID: "c", Name: "p"})
+	type args struct {
+		composition, pool, own map[string]string
+	}
+	type want struct {
+		tags    map[string]string
+		leftOut []string
+	}
+	cases := map[string]struct {
+		reason string
+		args   args
+		want   want
+	}{
 		"OwnAlone": {
 			reason: "Our own tags are there without any of the user's.",
 			args:   args{own: own},
-			want:   own,
+			want:   want{tags: own},
 		},
 		"First": {
-			reason: "The user's tags fill what room is left, in the order of their keys.",
-			args:   args{own: own, user: map[string]string{"c": "3", "a": "1", "b": "2"}},
-			want:   Merge(own, map[string]string{"a": "1"}),
+			reason: "The pool's tags fill what room is left, in the order of their keys, and those that do not fit are told.",
+			args:   args{own: own, pool: map[string]string{"c": "3", "a": "1", "b": "2"}},
+			want:   want{tags: Merge(own, map[string]string{"a": "1"}), leftOut: []string{"b", "c"}},
+		},
+		"CompositionFirst": {
+			reason: "The Composition's tags come before the pool's, whatever their keys.",
+			args:   args{own: clusterScoped, composition: map[string]string{"z": "1"}, pool: map[string]string{"a": "2", "b": "2"}},
+			want:   want{tags: Merge(clusterScoped, map[string]string{"z": "1", "a": "2"}), leftOut: []string{"b"}},
+		},
+		"CompositionCut": {
+			reason: "If even the Composition's do not fit, that is told too.",
+			args:   args{own: own, composition: map[string]string{"y": "1", "z": "1"}, pool: map[string]string{"a": "2", "Z": "2"}},
+			want:   want{tags: Merge(own, map[string]string{"y": "1"}), leftOut: []string{"a", "z"}},
+		},
+		"CompositionWins": {
+			reason: "Here the Composition's value wins, in whatever case the pool writes the key, and nothing is left out.",
+			args:   args{own: clusterScoped, composition: map[string]string{"data-class": "restricted"}, pool: map[string]string{"data-class": "public", "Data-Class": "public"}},
+			want:   want{tags: Merge(clusterScoped, map[string]string{"data-class": "restricted"})},
 		},
 		"ClusterScoped": {
 			reason: "One tag fewer of ours is room for one more of the user's.",
-			args:   args{own: Own(Pool{ClusterID: "c", Name: "p"}), user: map[string]string{"c": "3", "a": "1", "b": "2"}},
-			want:   Merge(Own(Pool{ClusterID: "c", Name: "p"}), map[string]string{"a": "1", "b": "2"}),
+			args:   args{own: clusterScoped, pool: map[string]string{"c": "3", "a": "1", "b": "2"}},
+			want:   want{tags: Merge(clusterScoped, map[string]string{"a": "1", "b": "2"}), leftOut: []string{"c"}},
 		},
 		"OursWin": {
 			reason: "A user's tag with a key of ours is neither sent nor counted.",
-			args:   args{own: own, user: map[string]string{KeyPool: "theirs", "z": "1"}},
-			want:   Merge(own, map[string]string{"z": "1"}),
+			args:   args{own: own, pool: map[string]string{KeyPool: "theirs", "z": "1"}},
+			want:   want{tags: Merge(own, map[string]string{"z": "1"})},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			before := maps.Clone(tc.args.own)
-			if diff := cmp.Diff(tc.want, OnObject(tc.args.own, tc.args.user)); diff != "" {
+			got := want{}
+			got.tags, got.leftOut = OnObject(tc.args.composition, tc.args.pool, tc.args.own)
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(want{})); diff != "" {
 				t.Errorf("\n%s\nOnObject(...): -want, +got:\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff(before, tc.args.own); diff != "" {
@@ -130,12 +204,26 @@ func TestOnObject(t *testing.T) {
 	}
 }
 
-// TestOnObjectAlways holds that S3's few tags always hold ours, and only what was asked for.
+// Bucket policies and inventories go by the tags of the one object that holds tokens.
+func TestAPoolsTagsDoNotPushTheCompositionsOffTheObject(t *testing.T) {
+	own := Own(Pool{ClusterID: "c", Namespace: "n", Name: "p"})
+	got, leftOut := OnObject(map[string]string{"data-class": "restricted"}, map[string]string{"a": "1"}, own)
+	if got["data-class"] != "restricted" {
+		t.Errorf("OnObject(...): a pool's tag pushed the Composition's off: %v", got)
+	}
+	if diff := cmp.Diff([]string{"a"}, leftOut); diff != "" {
+		t.Errorf("OnObject(...): what is left out: -want, +got:\n%s", diff)
+	}
+}
+
+// TestOnObjectAlways holds that S3's few tags always hold ours, then the Composition's, only what was asked for, and that each
+// tag is there or told.
 func TestOnObjectAlways(t *testing.T) {
+	tags := rapid.MapOf(rapid.OneOf(rapid.StringMatching(`[a-cA-C]{1,2}`), rapid.Just(KeyCluster)), rapid.StringMatching(`[a-z]{0,3}`))
 	rapid.Check(t, func(t *rapid.T) {
 		own := Own(Pool{ClusterID: "c", Namespace: rapid.SampledFrom([]string{"", "n"}).Draw(t, "namespace"), Name: "p"})
-		user := rapid.MapOf(rapid.OneOf(rapid.StringMatching(`[a-z]{1,3}`), rapid.Just(KeyCluster)), rapid.StringMatching(`[a-z]{0,3}`)).Draw(t, "user")
-		got := OnObject(own, user)
+		composition, user := tags.Draw(t, "composition"), tags.Draw(t, "user")
+		got, leftOut := OnObject(composition, user, own)
 		if len(got) > 5 {
 			t.Errorf("OnObject(...): %d tags, more than 5", len(got))
 		}
@@ -144,9 +232,27 @@ func TestOnObjectAlways(t *testing.T) {
 				t.Errorf("OnObject(...): our tag %s has value %q, want %q", k, got[k], v)
 			}
 		}
+		has := func(tags map[string]string, k string) bool {
+			return slices.ContainsFunc(slices.Collect(maps.Keys(tags)), func(other string) bool { return strings.EqualFold(k, other) })
+		}
 		for k, v := range got {
-			if want, ours := own[k]; !ours && user[k] != v || ours && v != want {
+			want, ours := own[k]
+			theirs, compositions := composition[k]
+			switch {
+			case ours && v != want, !ours && compositions && v != theirs, !ours && !compositions && user[k] != v:
 				t.Errorf("OnObject(...): tag %s=%s was not asked for", k, v)
+			case !ours && !compositions && slices.ContainsFunc(leftOut, func(k string) bool { _, c := composition[k]; return c }):
+				t.Errorf("OnObject(...): the pool's %s is there, and one of the Composition's is not: %v", k, leftOut)
+			}
+		}
+		for k := range Merge(composition, user) {
+			if !has(got, k) && !slices.ContainsFunc(leftOut, func(out string) bool { return strings.EqualFold(out, k) }) {
+				t.Errorf("OnObject(...): %s is neither there nor told", k)
+			}
+		}
+		for _, k := range leftOut {
+			if _, there := got[k]; there || len(got) < 5 {
+				t.Errorf("OnObject(...): %s is told to be left out of %v", k, got)
 			}
 		}
 	})
