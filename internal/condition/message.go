@@ -4,11 +4,13 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 )
 
-// MaxMessageLength of a message, in bytes. Ten errors with their paths fit into it. A condition can hold 16 times as much
+// MaxMessageLength of a message, in bytes. Ten errors with their paths fit into it. A condition could hold 16 times as much
 // (https://pkg.go.dev/k8s.io/apimachinery/pkg/apis/meta/v1#Condition), but nobody reads so much.
-const MaxMessageLength = 2048
+const MaxMessageLength = v1alpha1.MaxMessageLength
 
 // cutMark ends a message that was cut.
 const cutMark = " ..."

@@ -213,6 +213,7 @@ func status(o *pool.Observation, in inputs, p planned, d Decision, h v1alpha1.He
 	}
 	provisioned := s.Ready
 	s.Initialization = &v1alpha1.Initialization{Provisioned: &provisioned}
+	s.Bound()
 	return s
 }
 

@@ -12,10 +12,6 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
 
-// MaxInstances is how many instances the status lists one by one. A composite must stay well below etcd's limit of
-// 1.5 MiB for an object; a thousand instances take about 300 KiB.
-const MaxInstances = 1000
-
 // Members of a pool.
 type Members struct {
 	// Known says that the reading is whole, and can be trusted to shorten a list.
@@ -52,6 +48,9 @@ func Of(r pool.Reading, last Last) Members {
 	case r.Instances.Failed():
 		return Members{Problem: r.Instances.Err}
 	}
+	if err := unlistable(r.Instances.Value); err != nil {
+		return Members{Problem: err}
+	}
 	g := r.Group.Value
 	if g == nil {
 		return withoutGroup(r.Instances.Value, last.ProviderIDs)
@@ -64,6 +63,25 @@ func Of(r pool.Reading, last Last) Members {
 		}}
 	}
 	return compared(g, r.Instances.Value, setOf(last.ProviderIDs))
+}
+
+// unlistable says why a status cannot list all of the instances, nil when it can. A list that is cut would be a shorter one.
+func unlistable(instances []pool.Instance) *pool.ReadError {
+	if len(instances) > v1alpha1.MaxProviderIDs {
+		return &pool.ReadError{
+			Reason:  pool.ReadPartial,
+			Message: fmt.Sprintf("ec2:DescribeInstances returned %d instances, status.providerIDList has room for %d", len(instances), v1alpha1.MaxProviderIDs),
+		}
+	}
+	for _, i := range instances {
+		if len(i.Zone)+len(i.ID) > v1alpha1.MaxProviderIDLength-len(ProviderID("", "")) {
+			return &pool.ReadError{
+				Reason:  pool.ReadPartial,
+				Message: fmt.Sprintf("ec2:DescribeInstances returned an instance whose zone and id take more than %d characters: it is none of EC2's", v1alpha1.MaxProviderIDLength),
+			}
+		}
+	}
+	return nil
 }
 
 // compared is EC2's list held against the group's own.
@@ -160,20 +178,19 @@ func living(instances []pool.Instance) []pool.Instance {
 	return out
 }
 
-// sortedByProviderID makes each id once, as a pool has thousands of them.
+// sortedByProviderID makes no provider ids to sort by, as a pool has thousands of members.
 func sortedByProviderID(instances []pool.Instance) []pool.Instance {
 	if len(instances) == 0 {
 		return nil
 	}
-	byID := make(map[string]pool.Instance, len(instances))
-	for _, i := range instances {
-		byID[ProviderID(i.Zone, i.ID)] = i
-	}
-	out := make([]pool.Instance, 0, len(byID))
-	for _, id := range slices.Sorted(maps.Keys(byID)) {
-		out = append(out, byID[id])
-	}
-	return out
+	out := slices.Clone(instances)
+	slices.SortStableFunc(out, func(a, b pool.Instance) int {
+		if a.Zone == b.Zone {
+			return strings.Compare(a.ID, b.ID)
+		}
+		return strings.Compare(a.Zone+"/", b.Zone+"/")
+	})
+	return slices.CompactFunc(out, func(a, b pool.Instance) bool { return a.Zone == b.Zone && a.ID == b.ID })
 }
 
 // isExpected says that EC2 must list a member of the group, if only as terminated, which it does for an hour. A new instance
@@ -236,7 +253,7 @@ func ProviderIDs(instances []pool.Instance) []string {
 	return ids
 }
 
-// Statuses of the first MaxInstances members. An instance is up to date when it was launched from the given template;
+// Statuses of the first v1alpha1.MaxInstances members. An instance is up to date when it was launched from the given template;
 // whether it was is not known of one that the group does not list, or that someone attached to it by hand.
 func Statuses(instances []pool.Instance, g *pool.Group, templateID string) []v1alpha1.Instance {
 	templates := map[string]string{}
@@ -245,8 +262,8 @@ func Statuses(instances []pool.Instance, g *pool.Group, templateID string) []v1a
 			templates[m.InstanceID] = m.LaunchTemplateID
 		}
 	}
-	out := make([]v1alpha1.Instance, 0, min(len(instances), MaxInstances))
-	for _, i := range instances[:min(len(instances), MaxInstances)] {
+	out := make([]v1alpha1.Instance, 0, min(len(instances), v1alpha1.MaxInstances))
+	for _, i := range instances[:min(len(instances), v1alpha1.MaxInstances)] {
 		s := v1alpha1.Instance{
 			ProviderID:    ProviderID(i.Zone, i.ID),
 			InstanceID:    i.ID,
@@ -266,15 +283,20 @@ func Statuses(instances []pool.Instance, g *pool.Group, templateID string) []v1a
 }
 
 // Updated is a list of provider ids with what a reading adds that is not trusted to shorten it: what EC2 listed, now or a short
-// while ago, less what is known to be gone. Sorted.
+// while ago, less what is known to be gone. Sorted. Where the status has no room for all, the list stays as it is: none that it
+// has may leave it.
 func Updated(ids []string, earlier []pool.Instance, m Members) []string {
-	if m.addsNothing(earlier) {
+	if m.addsNothing(earlier) || unlistable(earlier) != nil {
 		return ids
 	}
 	all := slices.Concat(ids, ProviderIDs(living(earlier)), ProviderIDs(m.Instances))
 	all = slices.DeleteFunc(all, func(id string) bool { return m.Gone[instanceID(id)] })
 	slices.Sort(all)
-	return slices.Compact(all)
+	all = slices.Compact(all)
+	if len(all) > v1alpha1.MaxProviderIDs {
+		return ids
+	}
+	return all
 }
 
 // UpdatedStatuses are those of a list alike. What EC2 lists now is as it is now; whether a member that was only seen a short
@@ -295,7 +317,7 @@ func UpdatedStatuses(statuses []v1alpha1.Instance, earlier []pool.Instance, m Me
 			out = append(out, s)
 		}
 	}
-	return out[:min(len(out), MaxInstances)]
+	return out[:min(len(out), v1alpha1.MaxInstances)]
 }
 
 // addsNothing to what the last run knew.
@@ -327,8 +349,8 @@ func Named(ids []string) string {
 
 // CutNote says that the list of instances is cut, if it is.
 func CutNote(total int) string {
-	if total <= MaxInstances {
+	if total <= v1alpha1.MaxInstances {
 		return ""
 	}
-	return fmt.Sprintf("; status.instances lists the first %d of %d", MaxInstances, total)
+	return fmt.Sprintf("; status.instances lists the first %d of %d", v1alpha1.MaxInstances, total)
 }

@@ -597,3 +597,58 @@ func TestCountStandby(t *testing.T) {
 		t.Errorf("CountStandby(...) of no group: want 0, got %d", got)
 	}
 }
+
+// TestMoreThanAStatusHolds holds that a list which a status has no room for is no reading: cut, it would cost members their
+// Nodes, and whole, the API server would refuse the status in every run.
+func TestMoreThanAStatusHolds(t *testing.T) {
+	many := func(n int) []pool.Instance {
+		all := make([]pool.Instance, 0, n)
+		for i := range n {
+			all = append(all, pool.Instance{ID: fmt.Sprintf("i-%05d", i), Zone: zone, State: "running"})
+		}
+		return all
+	}
+	partial := func(message string) Members {
+		return Members{Problem: &pool.ReadError{Reason: pool.ReadPartial, Message: message}}
+	}
+	cases := map[string]struct {
+		reason string
+		args   []pool.Instance
+		want   Members
+	}{
+		"Fits": {
+			reason: "10,000 members fit.",
+			args:   many(10000),
+			want:   Members{Known: true, Instances: many(10000), Gone: map[string]bool{}},
+		},
+		"TooMany": {
+			reason: "One more does not.",
+			args:   many(10001),
+			want:   partial("ec2:DescribeInstances returned 10001 instances, status.providerIDList has room for 10000"),
+		},
+		"LongID": {
+			reason: "An id that the status has no room for is none of EC2's, and the message does not repeat it.",
+			args:   append(many(1), pool.Instance{ID: strings.Repeat("i", 128), Zone: zone}),
+			want:   partial("ec2:DescribeInstances returned an instance whose zone and id take more than 128 characters: it is none of EC2's"),
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := pool.Reading{Group: known(&pool.Group{}), Instances: known(tc.args)}
+			if diff := cmp.Diff(tc.want, Of(r, Last{})); diff != "" {
+				t.Errorf("\n%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+	t.Run("Earlier", func(t *testing.T) {
+		shown := providerIDs("i-shown")
+		for _, earlier := range [][]pool.Instance{many(10000), many(10001), {{ID: strings.Repeat("i", 128), Zone: zone}}} {
+			if diff := cmp.Diff(shown, Updated(shown, earlier, Members{})); diff != "" {
+				t.Errorf("Updated(...): what the status shows must stay when there is no room for more: -want, +got:\n%s", diff)
+			}
+		}
+		if got := len(Updated(shown, many(9999), Members{})); got != 10000 {
+			t.Errorf("Updated(...): want 10,000 ids where there is room for them, got %d", got)
+		}
+	})
+}
