@@ -341,7 +341,7 @@ func (h *history) editZones() {
 func (h *history) exports() object {
 	exports, domains := defaultExports(), object{}
 	for _, z := range h.zonesOf {
-		domains["us-east-1"+string(z)] = object{"subnet_id": "subnet-0" + string(z)}
+		domains["us-east-1"+string(z)] = object{"subnet_id": "subnet-0000000" + string(z)}
 	}
 	exports["failure_domains"], exports["kubernetes_cluster_id"] = domains, h.clusterID
 	return exports

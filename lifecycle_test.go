@@ -72,7 +72,7 @@ func newLife(t tester, s setting) *life {
 
 // newAccount is an AWS account with images and nothing else.
 func newAccount() *simulator.AWS {
-	aws := simulator.NewAWS(map[string]string{"subnet-0a": "us-east-1a", "subnet-0b": "us-east-1b", "subnet-0c": "us-east-1c"})
+	aws := simulator.NewAWS(map[string]string{"subnet-0000000a": "us-east-1a", "subnet-0000000b": "us-east-1b", "subnet-0000000c": "us-east-1c"})
 	aws.Images = images()
 	return aws
 }
@@ -114,7 +114,7 @@ func defaultExports() object {
 		"schema":                "captf.io/aws-cluster/v1",
 		"region":                "us-east-1",
 		"kubernetes_cluster_id": "demo-1960e37c",
-		"failure_domains":       object{"us-east-1a": object{"subnet_id": "subnet-0a"}, "us-east-1b": object{"subnet_id": "subnet-0b"}},
+		"failure_domains":       object{"us-east-1a": object{"subnet_id": "subnet-0000000a"}, "us-east-1b": object{"subnet_id": "subnet-0000000b"}},
 		"security_group_ids":    object{"worker": []any{"sg-0e0000000000000e1"}},
 		"instance_profiles":     object{"worker": "demo-worker"},
 		"bootstrap_bucket":      "demo-bootstrap",
@@ -135,7 +135,7 @@ func (l *life) publish(exports any) {
 func (l *life) zones(letters string) {
 	exports, domains := defaultExports(), object{}
 	for _, z := range letters {
-		domains["us-east-1"+string(z)] = object{"subnet_id": "subnet-0" + string(z)}
+		domains["us-east-1"+string(z)] = object{"subnet_id": "subnet-0000000" + string(z)}
 	}
 	exports["failure_domains"] = domains
 	l.publish(exports)
@@ -316,7 +316,7 @@ func outcomeOf(l *life, change func(l *life)) outcome {
 		}
 	}
 	for _, s := range g.Subnets {
-		out.Zones += strings.TrimPrefix(s, "subnet-0")
+		out.Zones += strings.TrimPrefix(s, "subnet-0000000")
 	}
 	out.Payload = strings.TrimSpace(strings.TrimPrefix(l.staged(), "#cloud-config\nfinal_message: "))
 	return out

@@ -22,13 +22,15 @@ type Input struct {
 	// +kubebuilder:default={}
 	ProviderConfigRef ProviderConfigReference `json:"providerConfigRef,omitempty"`
 
-	// Tags are AWS tags on every pool of this Composition, at most 40, with the syntax and the reserved prefixes of a pool's
-	// additionalTags. A pool's own tags win over them. A change is made in place on groups, and reaches new instances only.
+	// Tags are AWS tags on every pool of this Composition, at most 40, with the syntax and the reserved keys of a pool's
+	// additionalTags. A pool's own tags win over them, but on the bootstrap object, which has room for a few: there they come
+	// first, and win. A change is made in place on groups, and reaches new instances only.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=40
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() >= 1 && k.size() <= 128)",message="a tag's key must have 1 to 128 characters"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[\\\\p{L}\\\\p{N}\\\\p{Z}+=._:/@-]*$'))",message="a tag's key may hold only letters, numbers, spaces and + - = . _ : / @"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^((?i:aws:)|captf[.]io/|kubernetes[.]io/cluster/|machinepool[.]fn[.]crossplane[.]io/)'))",message="a tag's key must not start with aws:, captf.io/, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/: these are reserved"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('(?i)^(aws:|captf[.]io/|crossplane-|kubernetes[.]io/cluster/|kubernetescluster$|machinepool[.]fn[.]crossplane[.]io/)'))",message="a tag's key must not be KubernetesCluster or start with aws:, captf.io/, crossplane-, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/, in any case: these are reserved"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, self[k].matches('^[\\\\p{L}\\\\p{N}\\\\p{Z}+=._:/@-]*$'))",message="a tag's value may hold only letters, numbers, spaces and + - = . _ : / @"
 	Tags map[string]string `json:"tags,omitempty"`
 
 	// ExportsFrom says which objects a pool may name in spec.cluster.exportsFrom. By default these are the namespaced objects

@@ -35,8 +35,8 @@ func clusterExports() *v1alpha1.Exports {
 		Region:              "us-east-1",
 		KubernetesClusterID: "demo-1960e37c",
 		FailureDomains: map[string]v1alpha1.FailureDomain{
-			"us-east-1a": {SubnetID: "subnet-a"},
-			"us-east-1b": {SubnetID: "subnet-b"},
+			"us-east-1a": {SubnetID: "subnet-0000000a"},
+			"us-east-1b": {SubnetID: "subnet-0000000b"},
 		},
 		SecurityGroupIDs: v1alpha1.SecurityGroupIDs{Worker: []string{"sg-00000001"}},
 		InstanceProfiles: v1alpha1.InstanceProfiles{Worker: "demo-worker"},
@@ -88,7 +88,7 @@ func steadyPool(changes ...change) *pool.Observation {
 	o.Managed.Object = &pool.ObservedObject{Resource: resource("Object"), Bucket: "demo-bootstrap", Key: "pool/demo-pool-0"}
 	o.Managed.Group = &pool.ObservedGroup{
 		Resource: resource("AutoscalingGroup"), Name: groupNameInAWS, ARN: groupARN,
-		SentTemplateID: "lt-current", TemplateID: "lt-current", Subnets: []string{"subnet-a", "subnet-b"}, DesiredCapacity: new(int32(3)),
+		SentTemplateID: "lt-current", TemplateID: "lt-current", Subnets: []string{"subnet-0000000a", "subnet-0000000b"}, DesiredCapacity: new(int32(3)),
 	}
 	o.Managed.Group.Region = "us-east-1"
 	o.Managed.Group.ExternalName = groupNameInAWS

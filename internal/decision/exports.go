@@ -49,17 +49,20 @@ func refusedExports(o *pool.Observation) exportsInput {
 }
 
 func foundExports(o *pool.Observation, e pool.Exports) exportsInput {
-	path := field.NewPath("spec", "cluster", "exportsFrom")
+	check := cluster.Published()
 	if e.Inline {
-		path = field.NewPath("spec", "cluster", "exports")
+		check = cluster.Inline()
 	}
-	if err := cluster.CheckSchema(e.Value, path); err != nil {
+	if errs := check.Bounds(e.Value); len(errs) > 0 {
+		return unusableExports(o, reasonMalformed, errs)
+	}
+	if err := check.Schema(e.Value); err != nil {
 		return unusableExports(o, reasonOtherSchema, field.ErrorList{err})
 	}
-	if err := cluster.CheckComplete(e.Value, path); err != nil {
+	if err := check.Complete(e.Value); err != nil {
 		return unusableExports(o, reasonIncomplete, field.ErrorList{err})
 	}
-	if errs := cluster.CheckSyntax(e.Value, path); len(errs) > 0 {
+	if errs := check.Syntax(e.Value); len(errs) > 0 {
 		return unusableExports(o, reasonMalformed, errs)
 	}
 	if r := observedRegion(o); r != "" && r != e.Value.Region {

@@ -1,6 +1,8 @@
 package decision
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,7 +48,7 @@ func TestExports(t *testing.T) {
 	from := field.NewPath("spec", "cluster", "exportsFrom")
 	refusedSecret := field.Invalid(from.Child("kind"), "Secret", "a Secret cannot publish exports, which end up in names, tags and messages: name another object")
 	refusedNamespace := field.Forbidden(from.Child("namespace"), "not yours")
-	const wrongSchema = `the cluster exports schema "captf.io/azure-cluster/v1", this function reads "captf.io/aws-cluster/v1": point the pool at exports of that schema`
+	const wrongSchema = `spec.cluster.exportsFrom: Invalid value: the exports' schema: this function reads "captf.io/aws-cluster/v1": point the pool at exports of that schema`
 	const lacks = "the exports lack bootstrap_bucket, failure_domains.us-east-1b.subnet_id, region: add them"
 	cases := map[string]struct {
 		reason string
@@ -89,24 +91,40 @@ func TestExports(t *testing.T) {
 			want:   want{condition: available("False", "Malformed", "cannot read the exports of status.exports of Cluster team-a/demo: status.exports.region: Invalid value: got a number where a string belongs")},
 		},
 		"OtherSchema": {
-			reason: "Another schema is refused, and both are named.",
+			reason: "Another schema is refused, without being quoted.",
 			args:   newPool(exportsFrom(pool.Exports{Source: pool.SourceFound, Value: otherSchema()})),
 			want: want{
-				condition: available("False", "SchemaNotSupported", `spec.cluster.exportsFrom.schema: Invalid value: "captf.io/azure-cluster/v1": `+wrongSchema),
-				refused:   `spec.cluster.exportsFrom.schema: Invalid value: "captf.io/azure-cluster/v1": ` + wrongSchema,
+				condition: available("False", "SchemaNotSupported", wrongSchema),
+				refused:   wrongSchema,
 			},
 		},
 		"OtherSchemaLater": {
 			reason: "A pool that exists goes on as it is when what another object publishes changes its schema.",
 			args:   steadyPool(exportsFrom(pool.Exports{Source: pool.SourceFound, Value: otherSchema()})),
-			want:   want{condition: available("False", "SchemaNotSupported", `spec.cluster.exportsFrom.schema: Invalid value: "captf.io/azure-cluster/v1": `+wrongSchema)},
+			want:   want{condition: available("False", "SchemaNotSupported", wrongSchema)},
 		},
 		"BadSyntax": {
 			reason: "What AWS could not take is not rendered, and who publishes it can mend it.",
 			args: newPool(exportsFrom(pool.Exports{Source: pool.SourceFound, Value: clusterExports()}), func(o *pool.Observation) {
 				o.Exports.Value.BootstrapBucket = "a/b"
 			}),
-			want: want{condition: available("False", "Malformed", `spec.cluster.exportsFrom.bootstrap_bucket: Invalid value: "a/b": must be the name of an S3 bucket`)},
+			want: want{condition: available("False", "Malformed", "spec.cluster.exportsFrom: Invalid value: the exports' bootstrap_bucket: must be the name of an S3 bucket: 3 to 63 letters, digits, -, . and _, with a letter or digit first and last")},
+		},
+		"LongBucket": {
+			reason: "An old bucket's name, which was taken before, holds a pool that exists as it is, and refuses none.",
+			args: steadyPool(exportsFrom(pool.Exports{Source: pool.SourceFound, Value: clusterExports()}), func(o *pool.Observation) {
+				o.Exports.Value.BootstrapBucket = strings.Repeat("b", 255)
+			}),
+			want: want{condition: available("False", "Malformed", "spec.cluster.exportsFrom: Invalid value: the exports' bootstrap_bucket: must be the name of an S3 bucket: 3 to 63 letters, digits, -, . and _, with a letter or digit first and last")},
+		},
+		"TooMany": {
+			reason: "Exports that hold too many zones are told so before anything is made of them, and refuse no pool.",
+			args: newPool(exportsFrom(pool.Exports{Source: pool.SourceFound, Value: clusterExports()}), func(o *pool.Observation) {
+				for i := range 64 {
+					o.Exports.Value.FailureDomains[fmt.Sprintf("none-%d", i)] = v1alpha1.FailureDomain{}
+				}
+			}),
+			want: want{condition: available("False", "Malformed", "spec.cluster.exportsFrom: Invalid value: the exports' failure_domains: must have at most 64 items")},
 		},
 		"Secret": {
 			reason: "A Secret is not even looked at.",
@@ -170,7 +188,7 @@ func TestExports(t *testing.T) {
 		"Incomplete": {
 			reason: "Exports that another object publishes may still become complete; all that is missing is in one message.",
 			args:   newPool(exportsFrom(pool.Exports{Source: pool.SourceFound, Value: incomplete()})),
-			want:   want{condition: available("False", "Incomplete", "spec.cluster.exportsFrom: Required value: "+lacks)},
+			want:   want{condition: available("False", "Incomplete", "spec.cluster.exportsFrom: Required value: the exports lack bootstrap_bucket, failure_domains[*].subnet_id, region: add them")},
 		},
 		"InlineIncomplete": {
 			reason: "Inline exports are complete or refused: no one but the pool's author can complete them.",

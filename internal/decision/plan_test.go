@@ -101,7 +101,7 @@ func TestGroup(t *testing.T) {
 	steady := func(change func(g *Group)) *Group {
 		g := &Group{
 			Name: groupNameInAWS, TemplateID: "lt-current", Capacity: capacity.Capacity{Min: 3, Max: 3, Initial: 3},
-			Subnets: []string{"subnet-a", "subnet-b"}, InheritedZones: []string{"us-east-1a", "us-east-1b"}, Healthy: true,
+			Subnets: []string{"subnet-0000000a", "subnet-0000000b"}, InheritedZones: []string{"us-east-1a", "us-east-1b"}, Healthy: true,
 		}
 		if change != nil {
 			change(g)
@@ -146,14 +146,14 @@ func TestGroup(t *testing.T) {
 		"ZoneAddedToCluster": {
 			reason: "A zone that the cluster gains does not join.",
 			args: steadyPool(func(o *pool.Observation) {
-				o.Composite.Spec.Cluster.Exports.FailureDomains["us-east-1c"] = v1alpha1.FailureDomain{SubnetID: "subnet-c"}
+				o.Composite.Spec.Cluster.Exports.FailureDomains["us-east-1c"] = v1alpha1.FailureDomain{SubnetID: "subnet-0000000c"}
 			}),
 			want: steady(nil),
 		},
 		"AnnotationBeforeStatus": {
 			reason: "The annotation wins over a status that says otherwise.",
 			args: steadyPool(func(o *pool.Observation) {
-				o.Composite.Spec.Cluster.Exports.FailureDomains["us-east-1c"] = v1alpha1.FailureDomain{SubnetID: "subnet-c"}
+				o.Composite.Spec.Cluster.Exports.FailureDomains["us-east-1c"] = v1alpha1.FailureDomain{SubnetID: "subnet-0000000c"}
 				o.Composite.Status = v1alpha1.MachinePoolStatus{InheritedFailureDomains: []string{"us-east-1c"}}
 			}),
 			want: steady(nil),
@@ -164,20 +164,20 @@ func TestGroup(t *testing.T) {
 				o.Managed.Group.Annotations = nil
 				o.Composite.Status.InheritedFailureDomains = []string{"us-east-1b"}
 			}),
-			want: steady(func(g *Group) { g.Subnets, g.InheritedZones = []string{"subnet-b"}, []string{"us-east-1b"} }),
+			want: steady(func(g *Group) { g.Subnets, g.InheritedZones = []string{"subnet-0000000b"}, []string{"us-east-1b"} }),
 		},
 		"NoRecord": {
 			reason: "Without either, what the group spans does.",
 			args: steadyPool(func(o *pool.Observation) {
 				o.Managed.Group.Annotations = nil
-				o.Managed.Group.Subnets = []string{"subnet-a"}
+				o.Managed.Group.Subnets = []string{"subnet-0000000a"}
 			}),
-			want: steady(func(g *Group) { g.Subnets, g.InheritedZones = []string{"subnet-a"}, []string{"us-east-1a"} }),
+			want: steady(func(g *Group) { g.Subnets, g.InheritedZones = []string{"subnet-0000000a"}, []string{"us-east-1a"} }),
 		},
 		"Chosen": {
 			reason: "Zones that are chosen are spanned, the record stays.",
 			args:   steadyPool(func(o *pool.Observation) { o.Composite.Spec.FailureDomains = []string{"us-east-1b"} }),
-			want:   steady(func(g *Group) { g.Subnets = []string{"subnet-b"} }),
+			want:   steady(func(g *Group) { g.Subnets = []string{"subnet-0000000b"} }),
 		},
 		"NotHealthy": {
 			reason: "A group that is not Synced is not healthy.",

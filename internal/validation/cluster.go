@@ -5,15 +5,7 @@ import (
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/cluster"
-)
-
-// Limits of where exports come from, in characters.
-const (
-	maxFieldPathLength = 1024
-	maxRegionLength    = 63
-	maxBucketLength    = 63
-	// A tag's key has 128 characters, 22 of them kubernetes.io/cluster/.
-	maxClusterIDLength = 106
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/syntax"
 )
 
 func clusterSource(path *field.Path, c *v1alpha1.ClusterSource) field.ErrorList {
@@ -21,7 +13,7 @@ func clusterSource(path *field.Path, c *v1alpha1.ClusterSource) field.ErrorList 
 		return field.ErrorList{field.Invalid(path, "", "set exportsFrom, exports or both: a pool takes its region, subnets and bucket from its cluster's exports")}
 	}
 
-	return append(exportsFrom(path.Child("exportsFrom"), c.ExportsFrom), exports(path.Child("exports"), c.Exports)...)
+	return append(exportsFrom(path.Child("exportsFrom"), c.ExportsFrom), exports(c.Exports)...)
 }
 
 func exportsFrom(path *field.Path, ref *v1alpha1.ExportsReference) field.ErrorList {
@@ -29,47 +21,36 @@ func exportsFrom(path *field.Path, ref *v1alpha1.ExportsReference) field.ErrorLi
 		return nil
 	}
 
-	errs := apiVersion.required(path.Child("apiVersion"), ref.APIVersion)
-	errs = append(errs, kind.required(path.Child("kind"), ref.Kind)...)
+	errs := syntax.APIVersion.Required(path.Child("apiVersion"), ref.APIVersion)
+	errs = append(errs, syntax.Kind.Required(path.Child("kind"), ref.Kind)...)
 	if ref.IsSecret() {
 		errs = append(errs, field.Invalid(path.Child("kind"), ref.Kind, "a Secret cannot publish exports, which end up in names, tags and messages: name another object"))
 	}
-	if ref.Name == "" {
-		errs = append(errs, field.Required(path.Child("name"), ""))
-	}
-	errs = append(errs, atMostLong(path.Child("name"), ref.Name, maxNameLength)...)
+	errs = append(errs, syntax.ObjectName.Required(path.Child("name"), ref.Name)...)
 	errs = append(errs, namespaceName(path.Child("namespace"), ref.Namespace)...)
-	errs = append(errs, notEmpty(path.Child("fieldPath"), ref.FieldPath)...)
 
-	return append(errs, atMostLong(path.Child("fieldPath"), ref.FieldPath, maxFieldPathLength)...)
+	return append(errs, syntax.FieldPath.Check(path.Child("fieldPath"), ref.FieldPath)...)
 }
 
-// exports checks the schema and what the XRD limits. Which of the exports are missing is for the cluster package to say,
-// of exports from wherever they come.
-func exports(path *field.Path, e *v1alpha1.Exports) field.ErrorList {
+// exports checks inline ones as far as the XRD does. Which of them are missing is for the cluster package to say, of exports
+// from wherever they come.
+func exports(e *v1alpha1.Exports) field.ErrorList {
 	if e == nil {
 		return nil
 	}
 
-	errs := atMostLong(path.Child("region"), e.Region, maxRegionLength)
-	errs = append(errs, atMostLong(path.Child("kubernetes_cluster_id"), e.KubernetesClusterID, maxClusterIDLength)...)
-	errs = append(errs, atMostLong(path.Child("bootstrap_bucket"), e.BootstrapBucket, maxBucketLength)...)
-
-	return append(errs, exportsSchema(path, e)...)
-}
-
-// exportsSchema must be there: of exports that someone else publishes it may be missing like any other field.
-func exportsSchema(path *field.Path, e *v1alpha1.Exports) field.ErrorList {
-	schema := path.Child("schema")
-	if e.Schema == "" {
-		return field.ErrorList{field.Required(schema, "")}
-	}
-	if errs := atMostLong(schema, e.Schema, maxNameLength); len(errs) > 0 {
+	check := cluster.Inline()
+	if errs := check.Bounds(e); len(errs) > 0 {
 		return errs
 	}
-	if err := cluster.CheckSchema(e, path); err != nil {
-		return field.ErrorList{err}
+	errs := check.Syntax(e)
+	if e.Schema == "" {
+		// Of exports that someone else publishes it may be missing like any other field.
+		errs = append(errs, field.Required(field.NewPath("spec", "cluster", "exports", "schema"), ""))
+	}
+	if err := check.Schema(e); err != nil {
+		errs = append(errs, err)
 	}
 
-	return nil
+	return errs
 }

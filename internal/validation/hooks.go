@@ -5,6 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/syntax"
 )
 
 // Limits of lifecycle hooks. Sources: https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-quotas.html and
@@ -16,7 +17,10 @@ const (
 )
 
 func lifecycleHooks(path *field.Path, hooks []v1alpha1.LifecycleHook) field.ErrorList {
-	errs := atMostMany(path, len(hooks), maxLifecycleHooks)
+	if errs := atMostMany(path, len(hooks), maxLifecycleHooks); len(errs) > 0 {
+		return errs
+	}
+	var errs field.ErrorList
 	seen := sets.New[string]()
 	for i := range hooks {
 		if seen.Has(hooks[i].Name) {
@@ -30,7 +34,7 @@ func lifecycleHooks(path *field.Path, hooks []v1alpha1.LifecycleHook) field.Erro
 }
 
 func lifecycleHook(path *field.Path, h *v1alpha1.LifecycleHook) field.ErrorList {
-	errs := lifecycleHookName.required(path.Child("name"), h.Name)
+	errs := syntax.LifecycleHookName.Required(path.Child("name"), h.Name)
 	errs = append(errs, transition(path.Child("transition"), h.Transition)...)
 	if h.HeartbeatTimeoutSeconds != nil {
 		errs = append(errs, between(path.Child("heartbeatTimeoutSeconds"), *h.HeartbeatTimeoutSeconds, minHeartbeatSeconds, maxHeartbeatSeconds)...)
@@ -39,9 +43,9 @@ func lifecycleHook(path *field.Path, h *v1alpha1.LifecycleHook) field.ErrorList 
 	if (h.NotificationTargetARN == nil) != (h.RoleARN == nil) {
 		errs = append(errs, field.Invalid(path, "", "set notificationTargetARN and roleARN together or neither: Auto Scaling needs the role to notify the target"))
 	}
-	errs = append(errs, notificationTargetARN.optional(path.Child("notificationTargetARN"), h.NotificationTargetARN)...)
+	errs = append(errs, syntax.NotificationTargetARN.Optional(path.Child("notificationTargetARN"), h.NotificationTargetARN)...)
 
-	return append(errs, roleARN.optional(path.Child("roleARN"), h.RoleARN)...)
+	return append(errs, syntax.RoleARN.Optional(path.Child("roleARN"), h.RoleARN)...)
 }
 
 func transition(path *field.Path, t v1alpha1.LifecycleTransition) field.ErrorList {

@@ -6,25 +6,26 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/syntax"
 )
 
 func kubernetesVersion(path *field.Path, v *string) field.ErrorList {
-	return version.optional(path, v)
+	return syntax.KubernetesVersion.Optional(path, v)
 }
 
 func machineImage(path *field.Path, i *v1alpha1.MachineImage) field.ErrorList {
-	errs := amiID.optional(path.Child("id"), i.ID)
-	errs = append(errs, imageOwner.check(path.Child("owner"), i.Owner)...)
+	errs := syntax.AMIID.Optional(path.Child("id"), i.ID)
+	errs = append(errs, syntax.ImageOwner.Check(path.Child("owner"), i.Owner)...)
 	errs = append(errs, nameFormat(path.Child("nameFormat"), i.NameFormat)...)
 	errs = append(errs, oneOf(path.Child("architecture"), i.Architecture, v1alpha1.ArchitectureX8664, v1alpha1.ArchitectureARM64)...)
 
-	return append(errs, deviceName.check(path.Child("rootDeviceName"), i.RootDeviceName)...)
+	return append(errs, syntax.DeviceName.Check(path.Child("rootDeviceName"), i.RootDeviceName)...)
 }
 
 // nameFormat refuses a format without the version, which would boot the newest image whatever its kubelet, and characters
 // that no image's name has, which could change what the filter means.
 func nameFormat(path *field.Path, format string) field.ErrorList {
-	errs := imageNameFormat.check(path, format)
+	errs := syntax.ImageNameFormat.Check(path, format)
 	if strings.Contains(format, "{semver}") || strings.Contains(format, "{version}") {
 		return errs
 	}

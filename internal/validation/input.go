@@ -5,6 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/syntax"
 )
 
 // Bounds of a response's time to live, in seconds. 0 would mean that Crossplane never asks again.
@@ -69,9 +70,11 @@ func awsIdentity(path *field.Path, aws *v1beta1.AWS) field.ErrorList {
 	errs = append(errs, atMostLong(path.Child("credentials"), aws.Credentials, maxNameLength)...)
 
 	chain := path.Child("assumeRoleChain")
-	errs = append(errs, atMostMany(chain, len(aws.AssumeRoleChain), maxAssumedRoles)...)
+	if tooMany := atMostMany(chain, len(aws.AssumeRoleChain), maxAssumedRoles); len(tooMany) > 0 {
+		return append(errs, tooMany...)
+	}
 	for i, role := range aws.AssumeRoleChain {
-		errs = append(errs, roleARN.required(chain.Index(i).Child("roleARN"), role.RoleARN)...)
+		errs = append(errs, syntax.RoleARN.Required(chain.Index(i).Child("roleARN"), role.RoleARN)...)
 		errs = append(errs, externalID(chain.Index(i).Child("externalID"), role.ExternalID)...)
 	}
 
@@ -80,9 +83,9 @@ func awsIdentity(path *field.Path, aws *v1beta1.AWS) field.ErrorList {
 
 // externalID is not shown: some keep it like a secret.
 func externalID(path *field.Path, id string) field.ErrorList {
-	if id == "" || len(externalIDSyntax.check(path, id)) == 0 {
+	if id == "" || len(syntax.ExternalID.Check(path, id)) == 0 {
 		return nil
 	}
 
-	return field.ErrorList{field.Invalid(path, "<hidden>", externalIDSyntax.words)}
+	return field.ErrorList{field.Invalid(path, "<hidden>", syntax.ExternalID.Words)}
 }

@@ -77,7 +77,7 @@ func TestInput(t *testing.T) {
 				`aws.identity: Unsupported value: "IRSA": supported values: "None", "Secret", "Pod"`,
 				`providerConfigRef.kind: Unsupported value: "Config": supported values: "ClusterProviderConfig", "ProviderConfig"`,
 				`providerConfigRef.name: Invalid value: "Default": must be the name of a provider configuration: lower-case letters, digits, - and ., with a letter or digit first and last`,
-				`tags[machinepool.fn.crossplane.io/name]: Invalid value: "machinepool.fn.crossplane.io/name": a tag's key must not start with aws:, captf.io/, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/: these are reserved`,
+				`tags[machinepool.fn.crossplane.io/name]: Invalid value: "machinepool.fn.crossplane.io/name": a tag's key must not be KubernetesCluster or start with aws:, captf.io/, crossplane-, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/, in any case: these are reserved`,
 				`tags[owner]: Invalid value: "x#1": a tag's value may hold only letters, numbers, spaces and + - = . _ : / @`,
 			}},
 		},

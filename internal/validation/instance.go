@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/syntax"
 )
 
 // Limits of what EC2 launches.
@@ -24,7 +25,7 @@ const (
 )
 
 func instanceType(path *field.Path, name string) field.ErrorList {
-	return instanceTypeName.check(path, name)
+	return syntax.InstanceType.Check(path, name)
 }
 
 func hopLimit(path *field.Path, hops int32) field.ErrorList {
@@ -40,9 +41,12 @@ func sshKeyName(path *field.Path, name *string) field.ErrorList {
 }
 
 func securityGroupIDs(path *field.Path, ids []string) field.ErrorList {
-	errs := atMostMany(path, len(ids), maxSecurityGroups)
+	if errs := atMostMany(path, len(ids), maxSecurityGroups); len(errs) > 0 {
+		return errs
+	}
+	var errs field.ErrorList
 	for i, id := range ids {
-		errs = append(errs, securityGroupID.check(path.Index(i), id)...)
+		errs = append(errs, syntax.SecurityGroupID.Check(path.Index(i), id)...)
 	}
 
 	return errs
@@ -52,7 +56,7 @@ func rootVolume(path *field.Path, v *v1alpha1.RootVolume) field.ErrorList {
 	errs := volumeSize(path.Child("sizeGiB"), v.SizeGiB)
 	errs = append(errs, volumeType(path.Child("type"), v.Type)...)
 
-	return append(errs, kmsKeyARN.optional(path.Child("kmsKeyID"), v.KMSKeyID)...)
+	return append(errs, syntax.KMSKeyARN.Optional(path.Child("kmsKeyID"), v.KMSKeyID)...)
 }
 
 func volumeSize(path *field.Path, gib int32) field.ErrorList {

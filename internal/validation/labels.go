@@ -1,6 +1,8 @@
 package validation
 
 import (
+	"unicode/utf8"
+
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -14,7 +16,10 @@ const maxNodeLabels = 128
 // nodeLabels checks the labels' syntax, which also keeps them from breaking out of the bootstrap script's quotes. Labels
 // that a kubelet may not set are not an error: they are left out, and reported.
 func nodeLabels(path *field.Path, labels map[string]string, format v1alpha1.BootstrapFormat) field.ErrorList {
-	errs := atMostMany(path, len(labels), maxNodeLabels)
+	if errs := atMostMany(path, len(labels), maxNodeLabels); len(errs) > 0 {
+		return errs
+	}
+	var errs field.ErrorList
 	for key, value := range labels {
 		errs = append(errs, nodeLabel(path.Key(key), key, value)...)
 	}
@@ -30,7 +35,7 @@ func nodeLabel(path *field.Path, key, value string) field.ErrorList {
 	if len(content.IsLabelKey(key)) > 0 {
 		errs = append(errs, field.Invalid(path, value, "a node label's key must be a name of at most 63 characters from A-Z, a-z, 0-9, -, _ and ., with an optional DNS prefix as in example.com/tier"))
 	}
-	if runes(value) > content.LabelValueMaxLength {
+	if utf8.RuneCountInString(value) > content.LabelValueMaxLength {
 		return append(errs, field.TooLong(path, "", content.LabelValueMaxLength))
 	}
 	if len(content.IsLabelValue(value)) > 0 {

@@ -3,6 +3,7 @@ package validation
 import (
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -39,7 +40,7 @@ func oneOf[T ~string](path *field.Path, value T, allowed ...T) field.ErrorList {
 
 // atMostLong counts characters, as the API server does, although its words say bytes.
 func atMostLong(path *field.Path, value string, highest int) field.ErrorList {
-	if runes(value) <= highest {
+	if utf8.RuneCountInString(value) <= highest {
 		return nil
 	}
 

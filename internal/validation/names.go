@@ -5,6 +5,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// Lengths in characters.
+const (
+	maxNameLength      = 253 // A DNS subdomain.
+	maxNamespaceLength = 63  // A DNS label.
+)
+
 // objectName is a name that most Kubernetes objects can have: a DNS subdomain.
 func objectName(path *field.Path, name, words string) field.ErrorList {
 	if name == "" {

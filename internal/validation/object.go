@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/syntax"
 )
 
 // A zero is a field whose Go type cannot tell a zero that was written from one that was not, and what is wrong with a zero
@@ -17,7 +18,7 @@ type zero struct {
 }
 
 var zeroes = []zero{ //nolint:gochecknoglobals // A constant list.
-	{"spec.cluster.exportsFrom.fieldPath", func(p *field.Path) field.ErrorList { return notEmpty(p, "") }},
+	{"spec.cluster.exportsFrom.fieldPath", func(p *field.Path) field.ErrorList { return syntax.FieldPath.Check(p, "") }},
 	{"spec.autoscaling.scaler", func(p *field.Path) field.ErrorList {
 		return oneOf(p, "", v1alpha1.ScalerNative, v1alpha1.ScalerExternal)
 	}},
@@ -27,12 +28,12 @@ var zeroes = []zero{ //nolint:gochecknoglobals // A constant list.
 		return oneOf(p, "", v1alpha1.BootstrapFormatCloudConfig, v1alpha1.BootstrapFormatIgnition)
 	}},
 	{"spec.instanceType", func(p *field.Path) field.ErrorList { return instanceType(p, "") }},
-	{"spec.machineImage.owner", func(p *field.Path) field.ErrorList { return imageOwner.check(p, "") }},
+	{"spec.machineImage.owner", func(p *field.Path) field.ErrorList { return syntax.ImageOwner.Check(p, "") }},
 	{"spec.machineImage.nameFormat", func(p *field.Path) field.ErrorList { return nameFormat(p, "") }},
 	{"spec.machineImage.architecture", func(p *field.Path) field.ErrorList {
 		return oneOf(p, "", v1alpha1.ArchitectureX8664, v1alpha1.ArchitectureARM64)
 	}},
-	{"spec.machineImage.rootDeviceName", func(p *field.Path) field.ErrorList { return deviceName.check(p, "") }},
+	{"spec.machineImage.rootDeviceName", func(p *field.Path) field.ErrorList { return syntax.DeviceName.Check(p, "") }},
 	{"spec.rootVolume.sizeGiB", func(p *field.Path) field.ErrorList { return volumeSize(p, 0) }},
 	{"spec.rootVolume.type", func(p *field.Path) field.ErrorList { return volumeType(p, "") }},
 	{"spec.instanceMetadataHopLimit", func(p *field.Path) field.ErrorList { return hopLimit(p, 0) }},

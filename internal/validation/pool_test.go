@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
 )
 
 // pool returns a pool with which nothing is wrong, changed.
@@ -16,6 +17,15 @@ func pool(change func(*v1alpha1.MachinePoolSpec)) *v1alpha1.MachinePool {
 	p.Default()
 
 	return p
+}
+
+// input returns an Input with which nothing is wrong, changed.
+func input(change func(*v1beta1.Input)) *v1beta1.Input {
+	in := &v1beta1.Input{}
+	in.Default()
+	change(in)
+
+	return in
 }
 
 // messages returns what the errors say, in their order.

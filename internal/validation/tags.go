@@ -2,7 +2,7 @@ package validation
 
 import (
 	"regexp"
-	"strings"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -18,9 +18,18 @@ const (
 // tagCharacters are those that Auto Scaling takes, the strictest of the services whose resources a pool tags.
 var tagCharacters = regexp.MustCompile(`^[\p{L}\p{N}\p{Z}+=._:/@-]*$`)
 
+// reservedTags belong to AWS, to Cluster API Provider Terraform, to provider-aws (crossplane-kind, -name and -providerconfig:
+// a second writer of these writes for ever), to the cluster, whose older tag is KubernetesCluster, and to this function. Case
+// does not count: the keys of IAM's conditions have none.
+// Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/access_tags.html#access_tags_control-tag-keys.
+var reservedTags = regexp.MustCompile(`(?i)^(aws:|captf[.]io/|crossplane-|kubernetes[.]io/cluster/|kubernetescluster$|machinepool[.]fn[.]crossplane[.]io/)`)
+
 // tags checks tags that users give, of a pool or of a Composition.
 func tags(path *field.Path, tags map[string]string) field.ErrorList {
-	errs := atMostMany(path, len(tags), maxTags)
+	if errs := atMostMany(path, len(tags), maxTags); len(errs) > 0 {
+		return errs
+	}
+	var errs field.ErrorList
 	for key, value := range tags {
 		errs = append(errs, tagKey(path.Key(key), key)...)
 		errs = append(errs, tagValue(path.Key(key), value)...)
@@ -31,14 +40,14 @@ func tags(path *field.Path, tags map[string]string) field.ErrorList {
 
 func tagKey(path *field.Path, key string) field.ErrorList {
 	var errs field.ErrorList
-	if n := runes(key); n < 1 || n > maxTagKeyLength {
+	if n := utf8.RuneCountInString(key); n < 1 || n > maxTagKeyLength {
 		errs = append(errs, field.Invalid(path, key, "a tag's key must have 1 to 128 characters"))
 	}
 	if !tagCharacters.MatchString(key) {
 		errs = append(errs, field.Invalid(path, key, "a tag's key may hold only letters, numbers, spaces and + - = . _ : / @"))
 	}
-	if reservedTag(key) {
-		errs = append(errs, field.Invalid(path, key, "a tag's key must not start with aws:, captf.io/, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/: these are reserved"))
+	if reservedTags.MatchString(key) {
+		errs = append(errs, field.Invalid(path, key, "a tag's key must not be KubernetesCluster or start with aws:, captf.io/, crossplane-, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/, in any case: these are reserved"))
 	}
 
 	return errs
@@ -53,19 +62,4 @@ func tagValue(path *field.Path, value string) field.ErrorList {
 	}
 
 	return field.ErrorList{field.Invalid(path, value, "a tag's value may hold only letters, numbers, spaces and + - = . _ : / @")}
-}
-
-// reservedTag says that a key belongs to AWS, which does not mind its case, to Cluster API Provider Terraform, to the
-// cluster or to this function.
-func reservedTag(key string) bool {
-	if strings.HasPrefix(strings.ToLower(key), "aws:") {
-		return true
-	}
-	for _, prefix := range []string{"captf.io/", "kubernetes.io/cluster/", "machinepool.fn.crossplane.io/"} {
-		if strings.HasPrefix(key, prefix) {
-			return true
-		}
-	}
-
-	return false
 }

@@ -1,12 +1,14 @@
 package validation
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
 )
 
 func TestTags(t *testing.T) {
@@ -35,7 +37,7 @@ func TestTags(t *testing.T) {
 				s.AdditionalTags = map[string]string{"aWs:team": "x"}
 			}},
 			want: want{errs: []string{
-				`spec.additionalTags[aWs:team]: Invalid value: "aWs:team": a tag's key must not start with aws:, captf.io/, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/: these are reserved`,
+				`spec.additionalTags[aWs:team]: Invalid value: "aWs:team": a tag's key must not be KubernetesCluster or start with aws:, captf.io/, crossplane-, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/, in any case: these are reserved`,
 			}},
 		},
 		"Autoscaler": {
@@ -51,7 +53,7 @@ func TestTags(t *testing.T) {
 			}},
 			want: want{errs: []string{
 				`spec.additionalTags[captf.io/x#]: Invalid value: "captf.io/x#": a tag's key may hold only letters, numbers, spaces and + - = . _ : / @`,
-				`spec.additionalTags[captf.io/x#]: Invalid value: "captf.io/x#": a tag's key must not start with aws:, captf.io/, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/: these are reserved`,
+				`spec.additionalTags[captf.io/x#]: Invalid value: "captf.io/x#": a tag's key must not be KubernetesCluster or start with aws:, captf.io/, crossplane-, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/, in any case: these are reserved`,
 				`spec.additionalTags[captf.io/x#]: Invalid value: "y#": a tag's value may hold only letters, numbers, spaces and + - = . _ : / @`,
 			}},
 		},
@@ -79,5 +81,45 @@ func TestTags(t *testing.T) {
 				t.Errorf("%s\nMachinePool(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// Provider-aws writes crossplane-kind, crossplane-name and crossplane-providerconfig on what it makes. A second writer of these
+// and the provider overwrite each other for ever.
+func TestTheProvidersOwnTagsAreReserved(t *testing.T) {
+	for _, key := range []string{"crossplane-kind", "crossplane-name", "crossplane-providerconfig", "crossplane-"} {
+		wantReserved(t, key)
+	}
+}
+
+// The keys of IAM's conditions have no case, so a reserved key in another case is as good as the key itself.
+func TestReservedTagsInAnyCase(t *testing.T) {
+	for _, key := range []string{
+		"AWS:x", "aWs:x", "captf.IO/x", "Captf.io/x", "Crossplane-Name", "CROSSPLANE-KIND", "Kubernetes.io/cluster/victim", "kubernetes.io/CLUSTER/victim",
+		"Machinepool.fn.crossplane.io/namespace", "MACHINEPOOL.FN.CROSSPLANE.IO/name", "KubernetesCluster", "kubernetescluster", "KUBERNETESCLUSTER",
+	} {
+		wantReserved(t, key)
+	}
+	for _, key := range []string{"KubernetesClusters", "my-KubernetesCluster", "crossplane", "kubernetes.io/role", "k8s.io/cluster-autoscaler/enabled", "awsx", "name"} {
+		p := pool(func(s *v1alpha1.MachinePoolSpec) { s.AdditionalTags = map[string]string{key: "x"} })
+		if got := messages(MachinePool(p)); len(got) > 0 {
+			t.Errorf("%s is reserved: %q", key, got)
+		}
+	}
+}
+
+// wantReserved holds that no pool and no Composition can set a tag.
+func wantReserved(t *testing.T, key string) {
+	t.Helper()
+
+	const words = "a tag's key must not be KubernetesCluster or start with aws:, captf.io/, crossplane-, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/, in any case: these are reserved"
+	for path, got := range map[string][]string{
+		"spec.additionalTags": messages(MachinePool(pool(func(s *v1alpha1.MachinePoolSpec) { s.AdditionalTags = map[string]string{key: "x"} }))),
+		"tags":                messages(Input(input(func(in *v1beta1.Input) { in.Tags = map[string]string{key: "x"} }))),
+	} {
+		want := []string{fmt.Sprintf("%s[%s]: Invalid value: %q: %s", path, key, key, words)}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s of %s: -want, +got:\n%s", key, path, diff)
+		}
 	}
 }

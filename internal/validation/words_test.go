@@ -55,10 +55,10 @@ func TestAcceptsTheDesign(t *testing.T) {
 func same(said string, err *field.Error) bool {
 	path, words, _ := strings.Cut(said, ": ")
 	where, key, inMap := strings.Cut(err.Field, "[")
-	key, _, _ = strings.Cut(key, "]")
+	key, rest, _ := strings.Cut(key, "]")
 
 	about := path == err.Field ||
-		inMap && (path == where || path == where+"."+key) ||
+		inMap && (path == where || path == where+"."+key+rest) ||
 		// What is absent is the API server's outermost field, and the function's innermost.
 		err.Type == field.ErrorTypeRequired && strings.HasPrefix(err.Field, path+".")
 

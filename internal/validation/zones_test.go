@@ -37,13 +37,31 @@ func TestFailureDomains(t *testing.T) {
 				s.FailureDomains = []string{""}
 			}},
 			want: want{errs: []string{
-				`spec.failureDomains[0]: Invalid value: "": spec.failureDomains[0] in body should be at least 1 chars long`,
+				`spec.failureDomains[0]: Invalid value: "": must be the name of an availability zone such as us-east-1a or us-west-2-lax-1a`,
+			}},
+		},
+		"Comma": {
+			reason: "The record of zones is a list with commas.",
+			args: args{change: func(s *v1alpha1.MachinePoolSpec) {
+				s.FailureDomains = []string{"us-east-1a,us-east-1b"}
+			}},
+			want: want{errs: []string{
+				`spec.failureDomains[0]: Invalid value: "us-east-1a,us-east-1b": must be the name of an availability zone such as us-east-1a or us-west-2-lax-1a`,
+			}},
+		},
+		"Many": {
+			reason: "A list that is too long should be told by its length alone, before its items are looked at.",
+			args: args{change: func(s *v1alpha1.MachinePoolSpec) {
+				s.FailureDomains = make([]string, 100_000)
+			}},
+			want: want{errs: []string{
+				`spec.failureDomains: Too many: 100000: must have at most 32 items`,
 			}},
 		},
 		"Unknown": {
 			reason: "Whether the cluster has a zone is not for this package to say.",
 			args: args{change: func(s *v1alpha1.MachinePoolSpec) {
-				s.FailureDomains = []string{"mars-1a"}
+				s.FailureDomains = []string{"us-east-1z"}
 			}},
 		},
 	}

@@ -2,11 +2,15 @@
 package zones
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/syntax"
 )
 
 // RecordAnnotation on the group's managed resource holds the zones that the cluster had when the pool was first
@@ -64,35 +68,52 @@ func Of(in Inputs) Zones {
 // FormatRecord returns how the annotation holds the record.
 func FormatRecord(inherited []string) string { return strings.Join(inherited, ",") }
 
-// parseRecord is the inverse of FormatRecord. An empty annotation holds no record.
+// parseRecord is the inverse of FormatRecord. An annotation without a zone holds no record.
 func parseRecord(annotation string) []string {
-	if annotation == "" {
+	return named(strings.SplitSeq(annotation, ","))
+}
+
+// named are those of the names that a zone can have, sorted, and no more than a cluster can have: records are annotations and
+// statuses, which others can write. A name that is none is not recorded again.
+func named(names iter.Seq[string]) []string {
+	zones := sets.New[string]()
+	for name := range names {
+		if syntax.Zone.Matches(name) {
+			zones.Insert(name)
+		}
+	}
+	if len(zones) == 0 {
 		return nil
 	}
-	return sorted(strings.Split(annotation, ","))
+	all := sets.List(zones)
+	return all[:min(len(all), v1alpha1.MaxZones)]
 }
 
 func record(in Inputs) []string {
 	if recorded := parseRecord(in.RecordAnnotated); len(recorded) > 0 {
 		return recorded
 	}
-	if len(in.RecordReported) > 0 {
-		return sorted(in.RecordReported)
+	if recorded := named(slices.Values(in.RecordReported)); len(recorded) > 0 {
+		return recorded
 	}
 	// Zones chosen by the spec say nothing of the record, so the group's own subnets only count for a pool that never
 	// chose any.
-	if len(in.Chosen) == 0 && len(in.GroupSubnets) > 0 {
-		var spanned []string
-		for zone, fd := range in.Cluster {
-			if slices.Contains(in.GroupSubnets, fd.SubnetID) {
-				spanned = append(spanned, zone)
-			}
-		}
-		if len(spanned) > 0 {
-			return sorted(spanned)
+	if spanned := named(slices.Values(spannedBy(in))); len(in.Chosen) == 0 && len(spanned) > 0 {
+		return spanned
+	}
+	return named(maps.Keys(in.Cluster))
+}
+
+// spannedBy are the cluster's zones that the group spans.
+func spannedBy(in Inputs) []string {
+	subnets := sets.New(in.GroupSubnets...)
+	var spanned []string
+	for zone, fd := range in.Cluster {
+		if subnets.Has(fd.SubnetID) {
+			spanned = append(spanned, zone)
 		}
 	}
-	return slices.Sorted(maps.Keys(in.Cluster))
+	return spanned
 }
 
 func sorted(s []string) []string {

@@ -1,7 +1,9 @@
 package zones
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -218,4 +220,77 @@ func TestRecordStays(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A record is a list with commas, so a name with a comma would be two zones in the next run, and the pool would leave the
+// subnet of the one that it was.
+func TestAZoneWithACommaIsNoZone(t *testing.T) {
+	withComma := map[string]v1alpha1.FailureDomain{
+		"us-east-1a": {SubnetID: "subnet-a"}, "us-east-1b,us-east-1c": {SubnetID: "subnet-b"}, "a,b": {SubnetID: "subnet-c"},
+	}
+	first := Of(Inputs{Cluster: withComma})
+	if diff := cmp.Diff([]string{"us-east-1a"}, first.Inherited); diff != "" {
+		t.Errorf("Of(...): what is recorded: -want, +got:\n%s", diff)
+	}
+	second := Of(Inputs{Cluster: withComma, RecordAnnotated: FormatRecord(first.Inherited)})
+	if diff := cmp.Diff(first, second); diff != "" {
+		t.Errorf("Of(...): the second run leaves a zone: -first, +second:\n%s", diff)
+	}
+}
+
+// TestForgedRecord holds that what is no zone's name is dropped from a record, wherever it is kept, and not recorded again.
+func TestForgedRecord(t *testing.T) {
+	forged := []string{"", " ", "us-east-1", "us-east-1a\n", "us-east-1b\x1b[2J", "<script>", strings.Repeat("z", 1<<18), "us-east-1a"}
+	want := []string{"us-east-1a"}
+	cases := map[string]struct {
+		reason string
+		args   Inputs
+		want   []string
+	}{
+		"Annotation": {
+			reason: "Who can write the managed resource can write its annotation.",
+			args:   Inputs{Cluster: cluster("ab"), RecordAnnotated: strings.Join(forged, ",")},
+			want:   want,
+		},
+		"Status": {
+			reason: "Who can write the status can write its zones.",
+			args:   Inputs{Cluster: cluster("ab"), RecordReported: forged},
+			want:   want,
+		},
+		"AnnotationWithoutAny": {
+			reason: "An annotation that names no zone is none, and the status is asked.",
+			args:   Inputs{Cluster: cluster("ab"), RecordAnnotated: "?,,?", RecordReported: []string{"us-east-1b"}},
+			want:   []string{"us-east-1b"},
+		},
+		"NothingLeft": {
+			reason: "A record that names no zone at all is none, and is made anew.",
+			args:   Inputs{Cluster: cluster("ab"), RecordAnnotated: "?", RecordReported: []string{"?"}},
+			want:   []string{"us-east-1a", "us-east-1b"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, Of(tc.args).Inherited); diff != "" {
+				t.Errorf("\n%s\nOf(...).Inherited: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestRecordIsBounded holds that a record has no more zones than a cluster can have.
+func TestRecordIsBounded(t *testing.T) {
+	var names []string
+	for i := range 25000 {
+		names = append(names, fmt.Sprintf("us-east-1-z-%05d", i))
+	}
+	for name, in := range map[string]Inputs{
+		"Annotation": {RecordAnnotated: FormatRecord(names)},
+		"Status":     {RecordReported: names},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(names[:64], Of(in).Inherited); diff != "" {
+				t.Errorf("Of(...).Inherited: -want, +got:\n%s", diff)
+			}
+		})
+	}
 }

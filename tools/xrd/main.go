@@ -1,9 +1,12 @@
-// Command xrd writes the MachinePool CompositeResourceDefinition from the CRD that controller-gen makes of its Go types.
+// Command xrd writes the MachinePool CompositeResourceDefinition from the CRD that controller-gen makes of its Go types, and
+// adds what no marker can say to the Input's CRD.
 //
-//	go run ./tools/xrd -crd .cache/crd/aws.machinepool.fn.crossplane.io_machinepools.yaml -xrd configuration/machinepools.yaml
+//	go run ./tools/xrd -crd .cache/crd/aws.machinepool.fn.crossplane.io_machinepools.yaml -xrd configuration/machinepools.yaml \
+//	  -input package/input/machinepool.fn.crossplane.io_inputs.yaml
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -17,9 +20,10 @@ const header = "# Generated from apis/v1alpha1 by `make generate`. Change the ma
 func main() {
 	crd := flag.String("crd", "", "the CRD to read, as controller-gen writes it")
 	xrd := flag.String("xrd", "", "the XRD to write")
+	input := flag.String("input", "", "the Input's CRD to complete")
 	flag.Parse()
 
-	if err := generate(*crd, *xrd); err != nil {
+	if err := errors.Join(generate(*crd, *xrd), boundInput(*input)); err != nil {
 		fmt.Fprintln(os.Stderr, "xrd:", err)
 		os.Exit(1)
 	}

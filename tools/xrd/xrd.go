@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
@@ -46,11 +47,11 @@ type (
 	}
 )
 
-// Longest values of maps that CEL rules read. The rules' cost cannot be estimated without them, and no marker reaches a
-// map's values.
+// Longest values of maps. The cost of the CEL rules that read them cannot be estimated without, and no marker reaches a map's
+// values.
 var mapValueLengths = map[string]int64{ //nolint:gochecknoglobals // A constant, if Go had maps of them.
-	"additionalTags": 256,
-	"nodeLabels":     63,
+	"spec.additionalTags": 256,
+	"spec.nodeLabels":     63,
 }
 
 // fromCRD makes the XRD that Crossplane derives the same CRD from, and its own fields with it.
@@ -71,12 +72,8 @@ func fromCRD(crd *extv1.CustomResourceDefinition) (*definition, error) {
 		return nil, errors.New("status.conditions is Crossplane's")
 	}
 
-	for name, length := range mapValueLengths {
-		m, ok := root.Properties["spec"].Properties[name]
-		if !ok || m.AdditionalProperties == nil || m.AdditionalProperties.Schema == nil {
-			return nil, fmt.Errorf("want a map at spec.%s", name)
-		}
-		m.AdditionalProperties.Schema.MaxLength = &length
+	if err := boundMapValues(root, mapValueLengths); err != nil {
+		return nil, err
 	}
 
 	return &definition{
@@ -97,4 +94,20 @@ func fromCRD(crd *extv1.CustomResourceDefinition) (*definition, error) {
 			}},
 		},
 	}, nil
+}
+
+// boundMapValues sets how long the values of maps may be, by the maps' paths.
+func boundMapValues(root *extv1.JSONSchemaProps, lengths map[string]int64) error {
+	for path, length := range lengths {
+		m := *root
+		for name := range strings.SplitSeq(path, ".") {
+			m = m.Properties[name]
+		}
+		if m.AdditionalProperties == nil || m.AdditionalProperties.Schema == nil {
+			return fmt.Errorf("want a map at %s", path)
+		}
+		m.AdditionalProperties.Schema.MaxLength = &length
+	}
+
+	return nil
 }

@@ -146,3 +146,55 @@ func TestGenerate(t *testing.T) {
 		})
 	}
 }
+
+func TestBoundInput(t *testing.T) {
+	const input = `---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: inputs.example.org
+spec:
+  group: example.org
+  names:
+    kind: Input
+    plural: inputs
+  scope: Namespaced
+  versions:
+  - name: v1
+    schema:
+      openAPIV3Schema:
+        properties:
+          tags:
+            additionalProperties:
+              type: string
+            type: object
+        type: object
+    served: true
+    storage: true
+`
+	path := filepath.Join(t.TempDir(), "input.yaml")
+	if err := os.WriteFile(path, []byte(input), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Twice, since what is completed already stays as it is.
+	for range 2 {
+		if err := boundInput(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Replace(input, "              type: string\n", "              maxLength: 256\n              type: string\n", 1)
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("boundInput(...): -want, +got:\n%s", diff)
+	}
+
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(input, "tags", "labels")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := boundInput(path); err == nil || !strings.Contains(err.Error(), "want a map at tags") {
+		t.Errorf("boundInput(...): a map that was renamed should not silently lose its length, got %v", err)
+	}
+}
