@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/bootstrap"
-	"github.com/crossplane-contrib/function-aws-machinepool/internal/membership"
 )
 
 // worstMembers is how many members the largest pool has whose status the XRD accepts.
@@ -273,8 +273,8 @@ func worstPool(tb testing.TB) (*fnv1.RunFunctionRequest, AWSReader) {
 	if got := len(statusFields(req)["providerIDList"].GetListValue().GetValues()); got != worstMembers {
 		tb.Fatalf("the status lists %d members, want %d", got, worstMembers)
 	}
-	if got := len(statusFields(req)["instances"].GetListValue().GetValues()); got != membership.MaxInstances {
-		tb.Fatalf("the status shows %d instances, want %d", got, membership.MaxInstances)
+	if got := len(statusFields(req)["instances"].GetListValue().GetValues()); got != v1alpha1.MaxInstances {
+		tb.Fatalf("the status shows %d instances, want %d", got, v1alpha1.MaxInstances)
 	}
 	specOf(req)["kubernetesVersion"] = structpb.NewStringValue("v1.34.2")
 	return req, reader

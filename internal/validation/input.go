@@ -55,8 +55,8 @@ func exportsSources(path *field.Path, s *v1beta1.ExportsSources) field.ErrorList
 func exportsKinds(path *field.Path, kinds []v1beta1.Kind) field.ErrorList {
 	errs := atMostMany(path, len(kinds), maxExportsSources)
 	for i, k := range kinds {
-		errs = append(errs, apiVersion.required(path.Index(i).Child("apiVersion"), k.APIVersion)...)
-		errs = append(errs, kind.required(path.Index(i).Child("kind"), k.Kind)...)
+		errs = append(errs, syntax.APIVersion.Required(path.Index(i).Child("apiVersion"), k.APIVersion)...)
+		errs = append(errs, syntax.Kind.Required(path.Index(i).Child("kind"), k.Kind)...)
 	}
 
 	return errs
