@@ -22,6 +22,7 @@ func QueryFor(o *pool.Observation) (pool.Query, bool) {
 			SharedCredentials: o.Credentials,
 			AssumeRoleChain:   o.Input.AWS.AssumeRoleChain,
 		},
+		Tenant: o.Tenant,
 		Region: region(o, inputs{exports: exports}),
 		// Half the shortest time between two runs, so that each run sees something newer than the one before.
 		MaxAge: time.Duration(o.Input.Refresh.ChangingSeconds) * time.Second / 2,

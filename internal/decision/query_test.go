@@ -98,6 +98,11 @@ func TestQueryFor(t *testing.T) {
 				q.Identity = pool.Identity{Source: "Secret", SharedCredentials: []byte("[default]"), AssumeRoleChain: []v1beta1.AssumeRole{{RoleARN: "arn:aws:iam::123456789012:role/read"}}}
 			})},
 		},
+		"Tenant": {
+			reason: "Whose pool it is comes along, so that tenants share what is read fairly.",
+			args:   steadyPool(pod, func(o *pool.Observation) { o.Tenant = "team-a" }),
+			want:   want{ask: true, query: query(func(q *pool.Query) { q.Tenant = "team-a" })},
+		},
 		"MaxAge": {
 			reason: "An answer may be half as old as the time between two runs of a pool that changes.",
 			args:   steadyPool(pod, func(o *pool.Observation) { o.Input.Refresh.ChangingSeconds = 60 }),

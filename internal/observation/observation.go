@@ -43,6 +43,7 @@ func From(req *fnv1.RunFunctionRequest) (*pool.Observation, error) {
 	}
 	return &pool.Observation{
 		Composite:   composite,
+		Tenant:      namespaceOf(xr),
 		Undecodable: undecodable(xr, spec, composite),
 		Conditions:  conditionsOf(xr),
 		Input:       in,

@@ -137,6 +137,36 @@ func TestFromComposite(t *testing.T) {
 	}
 }
 
+func TestFromTenant(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   string
+		want   string
+	}{
+		"Namespaced": {
+			reason: "The pool's own namespace, whatever its claimRef says.",
+			args:   `{metadata: {namespace: team-a}, spec: {bootstrap: {dataSecretRef: {name: s}}, claimRef: {namespace: other}}}`,
+			want:   "team-a",
+		},
+		"Claimed": {
+			reason: "A claim's namespace, and never the one that the pool writes into its spec.",
+			args:   `{spec: {bootstrap: {dataSecretRef: {name: s, namespace: other}}, claimRef: {namespace: team-b}}}`,
+			want:   "team-b",
+		},
+		"ClusterScoped": {
+			reason: "A cluster-scoped pool without a claim is nobody's.",
+			args:   `{spec: {bootstrap: {dataSecretRef: {name: s, namespace: other}}}}`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := observe(t, withComposite(t, tc.args)).Tenant; got != tc.want {
+				t.Errorf("\n%s\nFrom(...).Tenant: want %q, got %q", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
+
 func TestFromError(t *testing.T) {
 	cases := map[string]struct {
 		reason string

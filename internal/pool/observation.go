@@ -14,6 +14,8 @@ import (
 type Observation struct {
 	// Composite is the pool, its spec defaulted and its status as the last run left it.
 	Composite *v1alpha1.MachinePool
+	// Tenant is whose pool it is: its own namespace or that of its claim. Empty when it has neither.
+	Tenant string
 	// Undecodable is what is wrong with the composite as it was sent and cannot be told from the decoded one.
 	Undecodable field.ErrorList
 	// Conditions of the composite as last reported, by type.

@@ -11,6 +11,9 @@ import (
 type Query struct {
 	// Identity is who asks.
 	Identity Identity
+	// Tenant is who the run is for: the namespace of the pool or of its claim, empty when it has neither. What the reads
+	// keep and queue is shared fairly between tenants.
+	Tenant string
 	// Region to ask in, for example us-east-1.
 	Region string
 	// GroupName is the Auto Scaling group to read with its members. Empty when no group was composed yet.
