@@ -68,6 +68,7 @@ func call[Out any](ctx context.Context, c *caller, op string, keys int, do func(
 // pages reads every page of an answer, or fails: half an answer is none. What fetch returns is handed to take, which
 // returns the token of the next page.
 func pages[Out any](ctx context.Context, c *caller, op string, keys int, fetch func(context.Context, *string) (Out, error), take func(Out) *string) *failure {
+	ctx = withAllowance(ctx)
 	var token *string
 	for n := range maxPages {
 		out, f := call(ctx, c, op, keys, func(ctx context.Context) (Out, error) { return fetch(ctx, token) })

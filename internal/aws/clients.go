@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 
@@ -32,17 +31,15 @@ import (
 // userAgent and the session name of assumed roles, by which CloudTrail shows who called.
 const userAgent = "function-aws-machinepool"
 
-// regionName is what a region may look like. It becomes a part of the host name that signed requests are sent to, and
-// it comes from whoever writes the cluster's exports: one label keeps it below the endpoint's domain.
-var regionName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}[a-z0-9]$`)
-
 // An sdk makes clients of the AWS SDK. All of them share one pool of connections, unless AWS_CA_BUNDLE is set, which the SDK
 // makes a pool for each time.
 type sdk struct {
 	http       *awshttp.BuildableClient
 	maxBackoff time.Duration
-	metrics    *metrics
-	log        logging.Logger
+	// large bounds the large answers that are read and decoded at a time, by all clients.
+	large   *slots
+	metrics *metrics
+	log     logging.Logger
 }
 
 func newSDK(log logging.Logger, m *metrics) *sdk {
@@ -53,9 +50,13 @@ func newSDK(log logging.Logger, m *metrics) *sdk {
 			WithTransportOptions(func(t *http.Transport) {
 				t.TLSHandshakeTimeout = 2 * dialTimeout
 				t.ResponseHeaderTimeout = headerTimeout
-				t.MaxIdleConnsPerHost = maxCalls
+				t.MaxIdleConnsPerHost = maxCalls + maxRefreshCalls + maxImageCalls
+				t.MaxResponseHeaderBytes = maxHeaderBytes
+				// What the transport decompresses by itself would be larger than what is bounded.
+				t.DisableCompression = true
 			}),
 		maxBackoff: maxBackoff,
+		large:      newSlots(maxLargeAnswers, maxLargeAnswers),
 		metrics:    m,
 		log:        log,
 	}
@@ -73,7 +74,7 @@ func (s *sdk) clients(ctx context.Context, id pool.Identity, region string) (Cli
 		config.WithRetryer(s.retryer),
 		// Here and not with the clients below, so that the ones that the SDK makes to sign in have them too.
 		config.WithAPIOptions([]func(*middleware.Stack) error{
-			awsmiddleware.AddUserAgentKey(userAgent), s.metrics.countRequests, s.countSigningIn,
+			awsmiddleware.AddUserAgentKey(userAgent), s.metrics.countRequests, s.countSigningIn, s.boundAnswers,
 		}),
 		// The SDK's warnings can quote what it read.
 		config.WithLogger(smithylogging.Nop{}),
@@ -102,10 +103,7 @@ func (s *sdk) clients(ctx context.Context, id pool.Identity, region string) (Cli
 		cfg = s.assume(cfg, role)
 	}
 
-	return Clients{
-		AutoScaling: autoscaling.NewFromConfig(cfg, func(o *autoscaling.Options) { o.APIOptions = append(o.APIOptions, onlyWhole) }),
-		EC2:         ec2.NewFromConfig(cfg, func(o *ec2.Options) { o.APIOptions = append(o.APIOptions, onlyWhole) }),
-	}, nil
+	return Clients{AutoScaling: autoscaling.NewFromConfig(cfg), EC2: ec2.NewFromConfig(cfg)}, nil
 }
 
 // A sharedClient hides what it is: the SDK copies a client that it can build anew, with a pool of connections and with
@@ -114,8 +112,7 @@ type sharedClient struct{ awssdk.HTTPClient }
 
 // assume returns the configuration signed in as the role.
 func (s *sdk) assume(cfg awssdk.Config, role v1beta1.AssumeRole) awssdk.Config {
-	client := sts.NewFromConfig(cfg, func(o *sts.Options) { o.APIOptions = append(o.APIOptions, onlyWhole) })
-	provider := stscreds.NewAssumeRoleProvider(client, role.RoleARN, func(o *stscreds.AssumeRoleOptions) {
+	provider := stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), role.RoleARN, func(o *stscreds.AssumeRoleOptions) {
 		o.RoleSessionName = userAgent
 		if role.ExternalID != "" {
 			o.ExternalID = awssdk.String(role.ExternalID)

@@ -24,6 +24,9 @@ type failure struct {
 
 	// badInput says that AWS refused what was asked for, and not who asked or how often.
 	badInput bool
+
+	// tooLarge says that the answer has more than is read of one. Less of the same may fit.
+	tooLarge bool
 }
 
 // read is the failure as the core takes it, nil for none.
@@ -143,6 +146,8 @@ func classifyTransport(op string, err error) *failure {
 		return failed(pool.ReadTimedOut, "signing in to AWS did not finish in time: check the ServiceAccount's role and token, and that the function's pod reaches what it signs in at (%s)", guide)
 	case late(err):
 		return timedOut(op)
+	case errors.Is(err, errTooLarge):
+		return tooLarge(op, signingIn)
 	case errors.Is(err, errNotWhole), errors.Is(err, io.ErrUnexpectedEOF):
 		return partial(op)
 	case status == http.StatusTooManyRequests:
@@ -225,6 +230,15 @@ func throttled(op string) *failure {
 // a change of the status.
 func serverError(op string) *failure {
 	return failed(pool.ReadFailed, "%s failed with a server error, of AWS or of a proxy on the way", op)
+}
+
+func tooLarge(op string, signingIn bool) *failure {
+	if signingIn {
+		return failed(pool.ReadFailed, "signing in to AWS was answered with more than is read of an answer: check what the function's pod signs in at (%s)", guide)
+	}
+	f := failed(pool.ReadPartial, "%s answered with more than is read of an answer (%s)", op, guide)
+	f.tooLarge = true
+	return f
 }
 
 func partial(op string) *failure {

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -120,10 +121,11 @@ func (f *fakeAWS) DescribeInstances(ctx context.Context, in *ec2.DescribeInstanc
 		return nil, apiError("FilterLimitExceeded", "too many or no filter values")
 	}
 	var found []ec2types.Instance
-	for _, i := range f.instances {
-		matches := slices.ContainsFunc(names, func(n string) bool { ok, err := path.Match(n, groupOf(&i)); return ok && err == nil })
+	for i := range f.instances {
+		group := groupOf(&f.instances[i])
+		matches := slices.ContainsFunc(names, func(n string) bool { return matchesName(n, group) })
 		if matches {
-			found = append(found, i)
+			found = append(found, f.instances[i])
 		}
 	}
 	size := int(awssdk.ToInt32(in.MaxResults))
@@ -157,6 +159,15 @@ func (f *fakeAWS) DescribeImages(ctx context.Context, in *ec2.DescribeImagesInpu
 		}
 	}
 	return out, nil
+}
+
+// matchesName as a filter does. Most names have no wildcard, and a fleet has very many.
+func matchesName(filter, name string) bool {
+	if !strings.ContainsAny(filter, `*?[\`) {
+		return filter == name
+	}
+	ok, err := path.Match(filter, name)
+	return ok && err == nil
 }
 
 func filter(filters []ec2types.Filter, name string) []string {

@@ -33,7 +33,10 @@ func (v *view) readImage(ctx context.Context, q pool.ImageQuery) outcome[*pool.I
 			})
 		},
 		func(out *ec2.DescribeImagesOutput) *string {
-			images = append(images, out.Images...)
+			// Of all pages only the newest stays in memory.
+			if images = append(images, out.Images...); len(images) > 1 {
+				images = []types.Image{slices.MaxFunc(images, byCreation)}
+			}
 			return out.NextToken
 		})
 	if f != nil {
@@ -47,10 +50,12 @@ func newest(images []types.Image) *pool.Image {
 	if len(images) == 0 {
 		return nil
 	}
-	i := slices.MaxFunc(images, func(a, b types.Image) int {
-		return cmp.Or(created(a).Compare(created(b)), cmp.Compare(awssdk.ToString(a.ImageId), awssdk.ToString(b.ImageId)))
-	})
+	i := slices.MaxFunc(images, byCreation)
 	return &pool.Image{ID: awssdk.ToString(i.ImageId), Name: awssdk.ToString(i.Name)}
+}
+
+func byCreation(a, b types.Image) int {
+	return cmp.Or(created(a).Compare(created(b)), cmp.Compare(awssdk.ToString(a.ImageId), awssdk.ToString(b.ImageId)))
 }
 
 // created is when the image was made: the zero time, which is older than any, when AWS does not say.

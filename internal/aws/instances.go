@@ -34,11 +34,7 @@ func (v *view) readInstances(ctx context.Context, names []string, size func(stri
 	for _, part := range parts(names, size, pack) {
 		wg.Go(func() {
 			found := isolate(part, func(names []string) (map[string]outcome[[]pool.Instance], *failure) {
-				found, f := v.describeInstances(ctx, names, pack)
-				if f != nil && f.Reason == pool.ReadTimedOut && len(names) > 1 {
-					v.packing.late(pack)
-				}
-				return found, f
+				return v.describePart(ctx, names, pack)
 			})
 			mu.Lock()
 			defer mu.Unlock()
@@ -52,6 +48,23 @@ func (v *view) readInstances(ctx context.Context, names []string, size func(stri
 	}
 	wg.Wait()
 	return out
+}
+
+// describePart reads the instances of groups that are likely to be on a page. Where that is too large, smaller ones may do.
+func (v *view) describePart(ctx context.Context, names []string, pack int) (map[string]outcome[[]pool.Instance], *failure) {
+	page := pack
+	found, f := v.describeInstances(ctx, names, page)
+	for f != nil && f.tooLarge && page > minPage {
+		page = max(page/4, minPage)
+		found, f = v.describeInstances(ctx, names, page)
+	}
+	switch {
+	case f == nil && page < pack:
+		v.packing.reduce(pack, page)
+	case f != nil && f.Reason == pool.ReadTimedOut && len(names) > 1:
+		v.packing.reduce(pack, max(pack/2, min(pack, minPacked)))
+	}
+	return found, f
 }
 
 // parts cuts names so that each part fits into a filter and, by its members, into a page.

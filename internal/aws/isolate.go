@@ -7,14 +7,14 @@ type outcome[T any] struct {
 }
 
 // isolate reads names together. When AWS refuses the names themselves it halves them until the bad one stands alone, so
-// that one pool's name does not cost the others their answer.
+// that one pool's name does not cost the others their answer. So it does when the answer is too large.
 func isolate[T any](names []string, read func([]string) (map[string]T, *failure)) map[string]outcome[T] {
 	out := make(map[string]outcome[T], len(names))
 	left := maxSplits
 	for queue := [][]string{names}; len(queue) > 0; queue = queue[1:] {
 		part := queue[0]
 		values, f := read(part)
-		if f != nil && f.badInput && len(part) > 1 && left >= 2 {
+		if f != nil && (f.badInput || f.tooLarge) && len(part) > 1 && left >= 2 {
 			left -= 2
 			queue = append(queue, part[:len(part)/2], part[len(part)/2:])
 			continue

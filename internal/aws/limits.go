@@ -56,17 +56,37 @@ const (
 	// sweepTime is how often what is idle or forgotten is looked for.
 	sweepTime = 30 * time.Second
 
-	// maxViews bounds the identities and regions that are held at a time; the longest unused goes first. A view is a
-	// few hundred kB of SDK clients.
-	maxViews = 128
+	// maxViews bounds the identities and regions that are held at a time. A view is a few hundred kB of SDK clients.
+	maxViews = 144
 
-	// maxHeld bounds what all caches hold, in answers and members. A member takes about 400 bytes, so this is 80 MB
-	// at worst, for 20,000 pools of 10.
-	maxHeld = 220_000
+	// maxNewViews of them are for those that AWS has not answered well yet, such as regions that a tenant made up. One that
+	// it has never makes room for one that it has not.
+	maxNewViews = 16
 
-	// maxCalls is how many calls a view makes at a time. EC2 lets an account make 20 reads a second in a region, with
-	// bursts of 100, and others in that account have work to do as well.
+	// maxHeld bounds what all caches hold of members, in answers and members. A member takes about heldBytes, so this is
+	// 88 MB at worst, for 20,000 pools of 10. Less than that is kept for one tenant (batch.Budget).
+	maxHeld   = 220_000
+	heldBytes = 400
+
+	// maxHeldImages bounds what they hold of images, which have a budget of their own as a tenant can look for any number
+	// of names. A fleet has dozens. Each takes a kB, with what was asked for.
+	maxHeldImages = 4_000
+
+	// maxCalls is how many calls a view makes at a time for members. EC2 lets an account make 20 reads a second in a region,
+	// with bursts of 100, and others in that account have work to do as well.
 	maxCalls = 8
+
+	// maxRefreshCalls is how many of them are for refreshes, beside those for members: a roll of a whole fleet asks for each
+	// pool, since there is no call for several, and must not hold up what says who is a member. Four of 100 ms make 40 a
+	// second, of Auto Scaling and not of EC2. One is for other tenants than that which has the rest.
+	maxRefreshCalls       = 4
+	maxTenantRefreshCalls = maxRefreshCalls - 1
+
+	// maxImageCalls is how many are for images. Few are needed, since the pools of a fleet look for the same ones, and an
+	// answer is kept. But a tenant chooses what is looked for, and a broad name among all images of Amazon's takes
+	// seconds: two at a time are enough for one tenant, and the third is for the others.
+	maxImageCalls       = 3
+	maxTenantImageCalls = maxImageCalls - 1
 )
 
 // Bounds that AWS sets.
@@ -105,9 +125,55 @@ const (
 	// thousand members, or every image of a large publisher.
 	maxPages = 50
 
-	// maxResponseBytes ends a response that does not end. A full page of instances is some 8 MB.
-	maxResponseBytes = 32 << 20
-
 	// maxSplits bounds the calls that are spent to single out a bad name. Two bad ones in a hundred take 26.
 	maxSplits = 32
+)
+
+// Bounds on what is read, so that an endpoint or a proxy that answers wrongly does not use up the function's memory. They
+// hold for each attempt and for what is read, which nothing decompresses.
+const (
+	// maxHeaderBytes of a response. AWS sends 2 kB.
+	maxHeaderBytes = 64 << 10
+
+	// maxErrorBytes of an answer that is an error, of any service: the SDK keeps a copy. AWS's have 1 kB. An error that a proxy
+	// makes a page of says nothing more after that.
+	maxErrorBytes = 64 << 10
+
+	// maxSigningInBytes of an answer to signing in: of STS, Pod Identity's agent or the metadata service. A session token
+	// has up to some kB.
+	maxSigningInBytes = 64 << 10
+
+	// maxAnswerBytes of a page of AWS. One with packedInstances has some 3 MB, and so has a group with 4,000 members. Where
+	// it is more, groups are read in halves, and instances by fewer a page, down to minPage: with every address that an
+	// instance can have, so many are 5 MB.
+	maxAnswerBytes = 8 << 20
+	minPage        = 25
+
+	// maxElements and maxLargeElements of a page, by what they are once they are decoded: at most 256 bytes, and up to 712
+	// for instances, images and groups. So a page takes at most some 50 MB, beside its text. A page has 50 bytes an
+	// element, and of the large ones at most 1,000 images, or 400 reservations with 10 each.
+	maxElements      = 200_000
+	maxLargeElements = 8_000
+
+	// maxDepth of the elements, and maxTagBytes of what stands between < and >. AWS's are 12 deep, and have 100 bytes.
+	maxDepth    = 64
+	maxTagBytes = 1 << 10
+
+	// maxLargeAnswers is how many answers of more than smallBytes or smallElements are read and decoded at a time, of all
+	// views together. Two cores decode no more than that at a time. Each takes up to 100 MB: its text, the SDK's copy
+	// of it, and what it is decoded to. Three pools of 10 members are smallBytes.
+	maxLargeAnswers = 4
+	smallBytes      = 256 << 10
+	smallElements   = 5_000
+
+	// maxReadBytes and maxReadElements of all pages and attempts of one read. They are 4,000 instances with 50 tags, or
+	// 1,500 with the addresses of 240 Pods.
+	maxReadBytes    = 128 << 20
+	maxReadElements = 2_000_000
+
+	// tailBytes is what is kept of an answer to see whether it is whole: an end tag, and the white space after it.
+	tailBytes = 256
+
+	// maxTextRunes of what AWS says in words, which goes to the status of a pool.
+	maxTextRunes = 256
 )

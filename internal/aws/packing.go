@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A packing says how many instances are read together: fewer for a while after such a read came too late, since one slow
-// page would otherwise fail the same pools each time.
+// A packing says how many instances are read together: fewer for a while after such a read came too late or was too large,
+// since one slow page would otherwise fail the same pools each time.
 type packing struct {
 	mu      sync.Mutex
 	size    int
@@ -24,12 +24,12 @@ func (p *packing) now() int {
 	return p.size
 }
 
-// late says that a read of so many was too late. Reads that were under way together halve it once.
-func (p *packing) late(used int) {
+// reduce it after a read of so many. Reads that were under way together reduce it once.
+func (p *packing) reduce(used, to int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.size == used {
-		p.size = max(used/2, minPacked)
+		p.size = to
 	}
 	p.changed = time.Now()
 }

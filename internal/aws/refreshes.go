@@ -28,10 +28,10 @@ func (v *view) readRefresh(ctx context.Context, name string) outcome[*pool.Refre
 			}
 			r := out.InstanceRefreshes[0]
 			found = &pool.Refresh{
-				ID:                 awssdk.ToString(r.InstanceRefreshId),
-				Status:             string(r.Status),
+				ID:                 oneLine(awssdk.ToString(r.InstanceRefreshId)),
+				Status:             oneLine(string(r.Status)),
 				StartTime:          awssdk.ToTime(r.StartTime),
-				StatusReason:       awssdk.ToString(r.StatusReason),
+				StatusReason:       oneLine(awssdk.ToString(r.StatusReason)),
 				PercentageComplete: awssdk.ToInt32(r.PercentageComplete),
 			}
 			return nil

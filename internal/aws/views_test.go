@@ -80,7 +80,7 @@ func TestViewsDroppedWhileMade(t *testing.T) {
 		f := fakeFleet(1, 1000)
 		gate := make(chan struct{})
 		r := NewReader(WithNewClients(func(_ context.Context, _ pool.Identity, region string) (Clients, error) {
-			if region == "slow-1" {
+			if region == "us-slow-1" {
 				<-gate
 			}
 			return f.clients(), nil
@@ -91,19 +91,19 @@ func TestViewsDroppedWhileMade(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()
 		begin := time.Now()
-		if got := ask(ctx, "slow-1"); got.Group.Err == nil || got.Group.Err.Reason != pool.ReadTimedOut || time.Since(begin) != 100*time.Millisecond {
+		if got := ask(ctx, "us-slow-1"); got.Group.Err == nil || got.Group.Err.Reason != pool.ReadTimedOut || time.Since(begin) != 100*time.Millisecond {
 			t.Errorf("want TimedOut when the run's time is over, got %+v after %s", got.Group, time.Since(begin))
 		}
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			if got := ask(context.Background(), "slow-1"); !got.Group.Known() {
+			if got := ask(context.Background(), "us-slow-1"); !got.Group.Known() {
 				t.Errorf("want whoever waits for a dropped view answered, got %+v", got.Group.Err)
 			}
 		})
 		synctest.Wait()
 		time.Sleep(time.Millisecond)
 		for i := range maxViews {
-			r.Read(context.Background(), pool.Query{Identity: podIdentity, Region: fmt.Sprintf("r-%d", i), GroupName: "none", MaxAge: time.Minute})
+			r.Read(context.Background(), pool.Query{Identity: podIdentity, Region: fmt.Sprintf("us-made%c%c-1", 'a'+i/26, 'a'+i%26), GroupName: "none", MaxAge: time.Minute})
 		}
 		close(gate)
 		wg.Wait()

@@ -186,7 +186,8 @@ type Refresh struct {
 	// Status as Auto Scaling spells it, for example InProgress.
 	Status string
 	// StartTime of the refresh; zero where AWS does not say.
-	StartTime          time.Time
+	StartTime time.Time
+	// StatusReason is what AWS says in words: one line, printable, of at most 256 characters.
 	StatusReason       string
 	PercentageComplete int32
 }
