@@ -82,7 +82,7 @@ func newPatientReader() *Reader {
 // patientView reads without the deadline of a batch, so that a slow machine comes to the same.
 func patientView(t *testing.T) *view {
 	t.Helper()
-	v, f := newPatientReader().views.get(context.Background(), secretIdentity(canaryKeyID), "us-east-1")
+	v, f := newPatientReader().views.get(context.Background(), secretIdentity(canaryKeyID), "us-east-1", "")
 	if f != nil {
 		t.Fatal(f)
 	}
@@ -249,7 +249,7 @@ func TestAnAnswerThatDoesNotEndIsCut(t *testing.T) {
 			v, want := patientView(t), int64(1)
 			var f *failure
 			if action == "DescribeAutoScalingGroups" {
-				f = v.readGroups(context.Background(), []string{"demo"})["demo"].failure
+				f = readGroups(context.Background(), v, []string{"demo"}, group)["demo"].failure
 			} else {
 				// Smaller pages might have been answered.
 				f, want = v.readInstances(context.Background(), []string{"demo"}, oneEach)["demo"].failure, 3
@@ -406,7 +406,7 @@ func TestGroupsOfManyMembersAreReadApart(t *testing.T) {
 	for p := range names {
 		names[p] = fleetPool(p)
 	}
-	got := patientView(t).readGroups(context.Background(), names)
+	got := readGroups(context.Background(), patientView(t), names, group)
 	for _, n := range names {
 		if g := got[n].value; g == nil || g.Name != n || len(g.Members) != 100 {
 			t.Errorf("%s: got %+v", n, got[n].failure)

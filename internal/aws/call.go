@@ -15,10 +15,20 @@ type caller struct {
 	region  string
 	metrics *metrics
 	log     logging.Logger
-	// slots bounds the calls at a time. Nil does not.
-	slots chan struct{}
+	// slots bounds the calls at a time, of which the tenant waits for one. Nil does not.
+	slots  *slots
+	tenant string
+	// answered is told of each call that succeeded. Nil is not.
+	answered func()
 	// refusals answer calls for a moment after AWS refused one. Nil does not.
 	refusals *refusals
+}
+
+// of returns a caller for calls of another kind, with slots of their own, for the tenant.
+func (c *caller) of(s *slots, tenant string) *caller {
+	out := *c
+	out.slots, out.tenant = s, tenant
+	return &out
 }
 
 // call makes one call that is about so many keys. What it logs is the operation and its result, never the request or
@@ -29,12 +39,10 @@ func call[Out any](ctx context.Context, c *caller, op string, keys int, do func(
 		return none, timedOut(op)
 	}
 	if c.slots != nil {
-		select {
-		case c.slots <- struct{}{}:
-			defer func() { <-c.slots }()
-		case <-ctx.Done():
+		if err := c.slots.take(ctx, c.tenant); err != nil {
 			return none, timedOut(op)
 		}
+		defer c.slots.give(c.tenant)
 	}
 
 	if c.refusals != nil {
@@ -61,6 +69,9 @@ func call[Out any](ctx context.Context, c *caller, op string, keys int, do func(
 	c.log.Debug("Called AWS", "operation", op, "region", c.region, "keys", keys, "result", result, "milliseconds", took.Milliseconds())
 	if f != nil {
 		return none, f
+	}
+	if c.answered != nil {
+		c.answered()
 	}
 	return out, nil
 }

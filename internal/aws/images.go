@@ -14,9 +14,9 @@ import (
 )
 
 // readImage returns the newest image that matches, nil when none does.
-func (v *view) readImage(ctx context.Context, q pool.ImageQuery) outcome[*pool.Image] {
+func (v *view) readImage(ctx context.Context, q pool.ImageQuery, tenant string) outcome[*pool.Image] {
 	var images []types.Image
-	f := pages(ctx, v.caller, opImages, 1,
+	f := pages(ctx, v.caller.of(v.imageSlots, tenant), opImages, 1,
 		func(ctx context.Context, token *string) (*ec2.DescribeImagesOutput, error) {
 			return v.clients.EC2.DescribeImages(ctx, &ec2.DescribeImagesInput{
 				Owners: []string{q.Owner},

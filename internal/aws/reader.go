@@ -19,8 +19,8 @@ import (
 // as the process: clients, cache and batches are its own.
 type Reader struct {
 	views *views
-	// budget of all views.
-	budget *batch.Budget
+	// held is what all views may hold.
+	held budgets
 }
 
 // NewClientsFn makes the clients that an identity reads a region with. It must not call AWS.
@@ -31,6 +31,7 @@ type options struct {
 	registerer prometheus.Registerer
 	newClients NewClientsFn
 	tune       func(*sdk)
+	held       budgets
 }
 
 // An Option of a Reader.
@@ -56,7 +57,10 @@ func WithNewClients(fn NewClientsFn) Option {
 // NewReader returns a Reader that uses the AWS SDK, with its environment: AWS_ENDPOINT_URL and its per-service forms,
 // AWS_CA_BUNDLE, proxies, and for the identity Pod its default chain of credentials.
 func NewReader(opts ...Option) *Reader {
-	o := options{log: logging.NewNopLogger()}
+	o := options{
+		log:  logging.NewNopLogger(),
+		held: budgets{members: batch.NewBudget(maxHeld), images: batch.NewBudget(maxHeldImages)},
+	}
 	for _, fn := range opts {
 		fn(&o)
 	}
@@ -68,9 +72,8 @@ func NewReader(opts ...Option) *Reader {
 		}
 		o.newClients = s.clients
 	}
-	budget := batch.NewBudget(maxHeld)
 
-	return &Reader{budget: budget, views: &views{
+	return &Reader{held: o.held, views: &views{
 		byKey:   make(map[viewKey]*viewEntry),
 		metrics: m,
 		build: func(id pool.Identity, region string) (*view, *failure) {
@@ -79,7 +82,7 @@ func NewReader(opts ...Option) *Reader {
 			if err != nil {
 				return nil, notSignedIn(err)
 			}
-			return newView(c, region, o.log, m, budget), nil
+			return newView(c, region, o.log, m, o.held), nil
 		},
 	}}
 }
@@ -114,7 +117,7 @@ func (r *Reader) Read(ctx context.Context, q pool.Query) pool.Reading {
 	}
 	ctx, cancel := context.WithTimeout(ctx, readBudget)
 	defer cancel()
-	v, f := r.views.get(ctx, q.Identity, q.Region)
+	v, f := r.views.get(ctx, q.Identity, q.Region, q.Tenant)
 	if f != nil {
 		return allFailed(asked, f)
 	}
@@ -181,7 +184,7 @@ func (v *view) askGroup(q pool.Query) (await[membership], await[outcome[*pool.Re
 		return refused(membership{group: outcome[*pool.Group]{failure: bad}, instances: outcome[[]pool.Instance]{failure: bad}}),
 			refused(outcome[*pool.Refresh]{failure: bad})
 	}
-	members := v.memberships.Want(q.GroupName, ageOf(q, q.Anew.Members))
+	members := v.memberships.Want(q.GroupName, ageOf(q, q.Anew.Members), q.Tenant)
 	awaitMembers := func(ctx context.Context) (membership, time.Time) {
 		m, err := members.Wait(ctx)
 		if err != nil {
@@ -192,7 +195,7 @@ func (v *view) askGroup(q pool.Query) (await[membership], await[outcome[*pool.Re
 	if !q.Refresh {
 		return awaitMembers, nil
 	}
-	return awaitMembers, answer(v.refreshes.Want(q.GroupName, ageOf(q, q.Anew.Refresh)), opRefreshes)
+	return awaitMembers, answer(v.refreshes.Want(q.GroupName, ageOf(q, q.Anew.Refresh), q.Tenant), opRefreshes)
 }
 
 func (v *view) askClaims(q pool.Query) map[string]await[outcome[*pool.Claim]] {
@@ -202,7 +205,7 @@ func (v *view) askClaims(q pool.Query) map[string]await[outcome[*pool.Claim]] {
 			asked[name] = refused(outcome[*pool.Claim]{failure: bad})
 			continue
 		}
-		asked[name] = answer(v.claims.Want(name, q.MaxAge), opGroups)
+		asked[name] = answer(v.claims.Want(name, q.MaxAge, q.Tenant), opGroups)
 	}
 	return asked
 }
@@ -214,7 +217,7 @@ func (v *view) askImage(q pool.Query) await[outcome[*pool.Image]] {
 	if bad := badImageQuery(q.Image); bad != nil {
 		return refused(outcome[*pool.Image]{failure: bad})
 	}
-	return answer(v.images.Want(*q.Image, ageOf(q, q.Anew.Image)), opImages)
+	return answer(v.images.Want(*q.Image, ageOf(q, q.Anew.Image), q.Tenant), opImages)
 }
 
 func answer[T any](p *batch.Pending[outcome[T]], op string) await[outcome[T]] {

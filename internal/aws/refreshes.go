@@ -12,9 +12,9 @@ import (
 // readRefresh returns the newest instance refresh of a group, nil when there was none in six weeks. There is no call for
 // several groups. AWS returns the newest first.
 // https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_DescribeInstanceRefreshes.html
-func (v *view) readRefresh(ctx context.Context, name string) outcome[*pool.Refresh] {
+func (v *view) readRefresh(ctx context.Context, name, tenant string) outcome[*pool.Refresh] {
 	var found *pool.Refresh
-	f := pages(ctx, v.caller, opRefreshes, 1,
+	f := pages(ctx, v.caller.of(v.refreshSlots, tenant), opRefreshes, 1,
 		func(ctx context.Context, token *string) (*autoscaling.DescribeInstanceRefreshesOutput, error) {
 			return v.clients.AutoScaling.DescribeInstanceRefreshes(ctx, &autoscaling.DescribeInstanceRefreshesInput{
 				AutoScalingGroupName: awssdk.String(name),

@@ -3,7 +3,6 @@ package aws
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 
@@ -16,6 +15,8 @@ type view struct {
 	clients Clients
 	caller  *caller
 	packing *packing
+	// refreshSlots and imageSlots are for calls that the caller's own slots are not for.
+	refreshSlots, imageSlots *slots
 
 	memberships *batch.Loader[string, membership]
 	claims      *batch.Loader[string, outcome[*pool.Claim]]
@@ -30,16 +31,43 @@ type membership struct {
 	instances outcome[[]pool.Instance]
 }
 
-func newView(c Clients, region string, log logging.Logger, m *metrics, budget *batch.Budget) *view {
+// weight is how many members it has, or how many it could have by the text of which it is made.
+func (m membership) weight() int {
+	var text int
+	if g := m.group.value; g != nil {
+		text = len(g.ARN) + len(g.Name) + len(g.LaunchTemplateID)
+		for _, i := range g.Members {
+			text += len(i.InstanceID) + len(i.Zone) + len(i.LifecycleState) + len(i.LaunchTemplateID)
+		}
+	}
+	for _, i := range m.instances.value {
+		text += len(i.ID) + len(i.Zone) + len(i.State)
+		for _, ip := range i.InternalIPs {
+			text += len(ip)
+		}
+	}
+	return max(len(m.instances.value), text/heldBytes)
+}
+
+// Budgets are what the caches of all views may hold.
+type budgets struct {
+	members *batch.Budget
+	images  *batch.Budget
+}
+
+func newView(c Clients, region string, log logging.Logger, m *metrics, held budgets) *view {
 	v := &view{
 		clients: c,
 		packing: newPacking(),
-		caller:  &caller{region: region, metrics: m, log: log, slots: make(chan struct{}, maxCalls), refusals: &refusals{}},
+		// What is read for many tenants in one call is nobody's alone.
+		caller:       &caller{region: region, metrics: m, log: log, slots: newSlots(maxCalls, maxCalls), refusals: &refusals{}},
+		refreshSlots: newSlots(maxRefreshCalls, maxTenantRefreshCalls),
+		imageSlots:   newSlots(maxImageCalls, maxTenantImageCalls),
 	}
 	v.memberships = batch.New(batch.Config[string, membership]{
 		Fetch:    v.fetchMemberships,
 		Clone:    cloneMembership,
-		Weigh:    func(m membership) int { return len(m.instances.value) },
+		Weigh:    membership.weight,
 		Gather:   gatherTime,
 		Deadline: batchDeadline,
 		MaxKeys:  valuesPerFilter,
@@ -48,7 +76,7 @@ func newView(c Clients, region string, log logging.Logger, m *metrics, budget *b
 		// What fits into one call of either kind costs nothing.
 		RideKeys:   groupsPerCall,
 		RideWeight: packedInstances,
-		Budget:     budget,
+		Budget:     held.members,
 		Observer:   m.observer("membership"),
 	})
 	v.claims = batch.New(batch.Config[string, outcome[*pool.Claim]]{
@@ -60,29 +88,33 @@ func newView(c Clients, region string, log logging.Logger, m *metrics, budget *b
 		MaxAge:   maxAge,
 		// Nobody asks for a claim again once the group is composed.
 		Remember: rememberTime,
-		Budget:   budget,
+		Budget:   held.members,
 		Observer: m.observer("claim"),
 	})
 	v.images = batch.New(batch.Config[pool.ImageQuery, outcome[*pool.Image]]{
-		Fetch:    each(v.readImage),
+		FetchOne: one(v.readImage),
 		Clone:    clonePointer[pool.Image],
+		Weigh: func(o outcome[*pool.Image]) int {
+			if o.value == nil {
+				return 0
+			}
+			return (len(o.value.ID) + len(o.value.Name)) / heldBytes
+		},
 		Gather:   gatherTime,
 		Deadline: batchDeadline,
-		MaxKeys:  maxCalls,
 		MaxAge:   maxAge,
 		Remember: rememberTime,
-		Budget:   budget,
+		Budget:   held.images,
 		Observer: m.observer("image"),
 	})
 	v.refreshes = batch.New(batch.Config[string, outcome[*pool.Refresh]]{
-		Fetch:    each(v.readRefresh),
+		FetchOne: one(v.readRefresh),
 		Clone:    clonePointer[pool.Refresh],
 		Gather:   gatherTime,
 		Deadline: batchDeadline,
-		MaxKeys:  maxCalls,
 		MaxAge:   maxAge,
 		Remember: rememberTime,
-		Budget:   budget,
+		Budget:   held.members,
 		Observer: m.observer("refresh"),
 	})
 	return v
@@ -126,22 +158,11 @@ func (v *view) fetchClaims(ctx context.Context, names []string) map[string]batch
 	return out
 }
 
-// each reads keys that AWS has no common call for, side by side.
-func each[K comparable, T any](read func(context.Context, K) outcome[T]) func(context.Context, []K) map[K]batch.Result[outcome[T]] {
-	return func(ctx context.Context, keys []K) map[K]batch.Result[outcome[T]] {
-		out := make(map[K]batch.Result[outcome[T]], len(keys))
-		var mu sync.Mutex
-		var wg sync.WaitGroup
-		for _, k := range keys {
-			wg.Go(func() {
-				o := read(ctx, k)
-				mu.Lock()
-				defer mu.Unlock()
-				out[k] = batch.Result[outcome[T]]{Value: o, Keep: o.failure == nil}
-			})
-		}
-		wg.Wait()
-		return out
+// one reads a key that AWS has no common call for, for a tenant.
+func one[K comparable, T any](read func(context.Context, K, string) outcome[T]) func(context.Context, K, string) batch.Result[outcome[T]] {
+	return func(ctx context.Context, key K, tenant string) batch.Result[outcome[T]] {
+		o := read(ctx, key, tenant)
+		return batch.Result[outcome[T]]{Value: o, Keep: o.failure == nil}
 	}
 }
 

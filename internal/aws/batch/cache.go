@@ -19,19 +19,21 @@ type entry[V any] struct {
 	// seat is what the last caller wanted.
 	seat
 
-	value  V
+	value V
+	// weight is what the payer pays for.
 	weight int
+	payer  string
 	// at is when the batch that answered was launched.
 	at time.Time
 }
 
 // want returns the entry when it is younger than maxAge, and notes that the key was wanted either way.
-func (c *cache[K, V]) want(key K, now time.Time, maxAge time.Duration) *entry[V] {
+func (c *cache[K, V]) want(key K, now time.Time, maxAge time.Duration, payer string) *entry[V] {
 	e := c.entries[key]
 	if e == nil {
 		return nil
 	}
-	e.seat = seat{wanted: now, maxAge: maxAge}
+	e.seat = seat{wanted: now, maxAge: maxAge, payer: payer}
 	if now.Sub(e.at) >= maxAge {
 		return nil
 	}
@@ -47,27 +49,34 @@ func (c *cache[K, V]) weight(key K) int {
 }
 
 // store keeps a value unless a newer one is there or the budget is spent. A rider has no seat: it keeps the one of its
-// entry, and is dropped when that was swept meanwhile.
+// entry, and is dropped when that was swept meanwhile. Who wanted it last pays, or who did so far.
 func (c *cache[K, V]) store(key K, v V, weight int, at time.Time, s *seat) {
 	e := c.entries[key]
 	if c.closed || (e == nil && s == nil) || (e != nil && e.at.After(at)) {
 		return
 	}
-	had := 0
-	if e != nil {
-		had = e.weight
-	}
-	if !c.budget.take(weight - had) {
-		return
-	}
 	if e == nil {
-		e = &entry[V]{}
-		c.entries[key] = e
+		e = &entry[V]{payer: s.payer}
+	} else {
+		c.drop(key)
 	}
-	e.value, e.weight, e.at = v, weight, at
 	if s != nil && !s.wanted.Before(e.wanted) {
 		e.seat = *s
 	}
+	switch {
+	case c.budget.take(e.seat.payer, weight):
+		e.payer = e.seat.payer
+	case e.payer == e.seat.payer || !c.budget.take(e.payer, weight):
+		return
+	}
+	e.value, e.weight, e.at = v, weight, at
+	c.entries[key] = e
+}
+
+func (c *cache[K, V]) drop(key K) {
+	e := c.entries[key]
+	c.budget.give(e.payer, e.weight)
+	delete(c.entries, key)
 }
 
 // ageing returns up to room keys, oldest first, that have used up half of the age their last caller accepts, and that
@@ -106,16 +115,14 @@ func (c *cache[K, V]) sweep(now time.Time) {
 	c.swept = now
 	for k, e := range c.entries {
 		if now.Sub(e.wanted) >= c.remember {
-			c.budget.take(-e.weight)
-			delete(c.entries, k)
+			c.drop(k)
 		}
 	}
 }
 
 func (c *cache[K, V]) close() {
 	c.closed = true
-	for k, e := range c.entries {
-		c.budget.take(-e.weight)
-		delete(c.entries, k)
+	for k := range c.entries {
+		c.drop(k)
 	}
 }

@@ -21,10 +21,11 @@ type flight[K comparable, V any] struct {
 	done    chan struct{}
 }
 
-// A seat is what the latest caller of a key wants.
+// A seat is what the latest caller of a key wants, and who pays for it.
 type seat struct {
 	wanted time.Time
 	maxAge time.Duration
+	payer  string
 }
 
 // A Pending is an answer that is there or under way. It is for one goroutine.

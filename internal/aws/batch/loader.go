@@ -17,10 +17,13 @@ type Result[V any] struct {
 	Keep bool
 }
 
-// A Config says how a Loader works. Fetch and Clone are required.
+// A Config says how a Loader works. One of Fetch and FetchOne, and Clone, are required.
 type Config[K comparable, V any] struct {
-	// Fetch reads the keys. It must answer each of them, failures included, and heed the context.
+	// Fetch reads the keys. It must answer each of them, failures included, and end with the context.
 	Fetch func(ctx context.Context, keys []K) map[K]Result[V]
+	// FetchOne reads one key, for a payer, where there is no common call for several: each key is a batch then, so that
+	// nobody waits for what others want.
+	FetchOne func(ctx context.Context, key K, payer string) Result[V]
 	// Clone copies a value deeply: each caller gets its own, so that none can change what another sees.
 	Clone func(V) V
 	// Weigh is how much room a value takes, beside the one unit that each takes anyway. Default: none.
@@ -30,7 +33,7 @@ type Config[K comparable, V any] struct {
 	Gather time.Duration
 	// Deadline of a Fetch. It is the batch's own: no caller's context can end what others wait for.
 	Deadline time.Duration
-	// MaxKeys launches a batch before Gather is over. Default: one key a batch.
+	// MaxKeys launches a batch of Fetch before Gather is over. Default: one key a batch.
 	MaxKeys int
 	// MaxAge caps the age that callers accept.
 	MaxAge time.Duration
@@ -80,15 +83,16 @@ func New[K comparable, V any](cfg Config[K, V]) *Loader[K, V] {
 }
 
 // Want asks for a key and returns at once; the answer is awaited with Wait. An answer younger than maxAge, kept or
-// under way, will do; with a maxAge of 0 only a batch that has not been launched yet does.
-func (l *Loader[K, V]) Want(key K, maxAge time.Duration) *Pending[V] {
+// under way, will do; with a maxAge of 0 only a batch that has not been launched yet does. The payer is for whom it is, and
+// who pays for the room that the answer takes.
+func (l *Loader[K, V]) Want(key K, maxAge time.Duration, payer string) *Pending[V] {
 	maxAge = min(maxAge, l.cfg.MaxAge)
 	now := time.Now()
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	if e := l.cache.want(key, now, maxAge); e != nil {
+	if e := l.cache.want(key, now, maxAge, payer); e != nil {
 		l.cfg.Observer.Wanted(SourceCache)
 		return &Pending[V]{clone: l.cfg.Clone, observer: l.cfg.Observer, at: e.at, value: e.value}
 	}
@@ -97,7 +101,7 @@ func (l *Loader[K, V]) Want(key K, maxAge time.Duration) *Pending[V] {
 	if f == nil || (f.launched && now.Sub(f.at) >= maxAge) {
 		f, from = l.board(key), SourceCall
 	}
-	f.seats[key] = &seat{wanted: now, maxAge: maxAge}
+	f.seats[key] = &seat{wanted: now, maxAge: maxAge, payer: payer}
 	l.cfg.Observer.Wanted(from)
 	p := &Pending[V]{clone: l.cfg.Clone, observer: l.cfg.Observer, done: f.done}
 	p.take = func() {
@@ -105,7 +109,7 @@ func (l *Loader[K, V]) Want(key K, maxAge time.Duration) *Pending[V] {
 		r, p.ok = f.results[key]
 		p.value, p.at = r.Value, f.at
 	}
-	if !f.launched && len(f.keys) >= l.cfg.MaxKeys {
+	if !f.launched && l.cfg.FetchOne == nil && len(f.keys) >= l.cfg.MaxKeys {
 		l.launch(f)
 	}
 	return p
@@ -137,20 +141,23 @@ func (l *Loader[K, V]) Close() {
 	l.cache.close()
 }
 
-// board adds the key to the batch that gathers, and begins one when there is none.
+// board adds the key to the batch that gathers, and begins one when there is none or when each key has its own.
 func (l *Loader[K, V]) board(key K) *flight[K, V] {
-	if l.open == nil {
-		f := &flight[K, V]{seats: make(map[K]*seat), done: make(chan struct{})}
+	f := l.open
+	if f == nil {
+		f = &flight[K, V]{seats: make(map[K]*seat), done: make(chan struct{})}
 		f.timer = time.AfterFunc(l.cfg.Gather, func() {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.launch(f)
 		})
-		l.open = f
+		if l.cfg.FetchOne == nil {
+			l.open = f
+		}
 	}
-	l.open.keys = append(l.open.keys, key)
-	l.flights[key] = l.open
-	return l.open
+	f.keys = append(f.keys, key)
+	l.flights[key] = f
+	return f
 }
 
 // launch ends the gathering of a batch and reads it.
@@ -172,7 +179,14 @@ func (l *Loader[K, V]) launch(f *flight[K, V]) {
 		l.flights[k] = f
 	}
 	l.cfg.Observer.Launched(wanted, len(riders))
-	go l.fly(f)
+	if l.cfg.FetchOne == nil {
+		go l.fly(f, l.cfg.Fetch)
+		return
+	}
+	payer := f.seats[f.keys[0]].payer
+	go l.fly(f, func(ctx context.Context, keys []K) map[K]Result[V] {
+		return map[K]Result[V]{keys[0]: l.cfg.FetchOne(ctx, keys[0], payer)}
+	})
 }
 
 // riders are kept keys that fit into the batch without another call and will soon be too old to be an answer.
@@ -187,11 +201,11 @@ func (l *Loader[K, V]) riders(f *flight[K, V]) []K {
 	return l.cache.ageing(f.at, room, weight, func(k K) bool { return l.flights[k] != nil })
 }
 
-func (l *Loader[K, V]) fly(f *flight[K, V]) {
+func (l *Loader[K, V]) fly(f *flight[K, V], fetch func(context.Context, []K) map[K]Result[V]) {
 	// Detached on purpose: the first caller may go away while others wait for the same batch.
 	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Deadline)
 	defer cancel()
-	results := l.cfg.Fetch(ctx, f.keys)
+	results := fetch(ctx, f.keys)
 
 	l.mu.Lock()
 	for _, k := range f.keys {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -57,6 +58,10 @@ func (b *backend) fetch(ctx context.Context, keys []string) map[string]Result[an
 	return out
 }
 
+func (b *backend) fetchOne(ctx context.Context, key, _ string) Result[answer] {
+	return b.fetch(ctx, []string{key})[key]
+}
+
 func (b *backend) loader(mod func(*Config[string, answer])) *Loader[string, answer] {
 	cfg := Config[string, answer]{
 		Fetch:    b.fetch,
@@ -81,7 +86,7 @@ func (b *backend) calls() [][]string {
 
 func get(t *testing.T, l *Loader[string, answer], key string, maxAge time.Duration) answer {
 	t.Helper()
-	a, err := l.Want(key, maxAge).Wait(context.Background())
+	a, err := l.Want(key, maxAge, "").Wait(context.Background())
 	if err != nil {
 		t.Fatalf("cannot get %s: %v", key, err)
 	}
@@ -212,7 +217,7 @@ func TestLoaderCalls(t *testing.T) {
 				for _, s := range tc.args {
 					time.Sleep(s.wait)
 					synctest.Wait()
-					p := l.Want(s.key, s.maxAge)
+					p := l.Want(s.key, s.maxAge, "")
 					wg.Go(func() {
 						a, err := p.Wait(context.Background())
 						if err != nil || a.key != s.key {
@@ -235,7 +240,7 @@ func TestLoaderFirstCallerGoesAway(t *testing.T) {
 		l := b.loader(nil)
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()
-		first, second := l.Want("a", 0), l.Want("a", 0)
+		first, second := l.Want("a", 0, ""), l.Want("a", 0, "")
 		if _, err := first.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("first: want its own deadline, got %v", err)
 		}
@@ -262,7 +267,7 @@ func TestLoaderOwnDeadline(t *testing.T) {
 func TestLoaderNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{}
-		if _, err := b.loader(nil).Want("unanswered", 0).Wait(context.Background()); !errors.Is(err, ErrNotAnswered) {
+		if _, err := b.loader(nil).Want("unanswered", 0, "").Wait(context.Background()); !errors.Is(err, ErrNotAnswered) {
 			t.Errorf("want ErrNotAnswered, got %v", err)
 		}
 	})
@@ -281,7 +286,7 @@ func TestLoaderOlderAnswerNeverReplacesNewer(t *testing.T) {
 				return map[string]Result[answer]{"a": {Value: answer{key: "a", asked: asked}, Keep: true}}
 			}
 		})
-		first := l.Want("a", 0)
+		first := l.Want("a", 0, "")
 		time.Sleep(time.Second)
 		newer := get(t, l, "a", 0)
 		if _, err := first.Wait(context.Background()); err != nil {
@@ -297,7 +302,7 @@ func TestLoaderCallersCannotChangeWhatOthersSee(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &backend{}
 		l := b.loader(nil)
-		one, two := l.Want("a", time.Minute), l.Want("a", time.Minute)
+		one, two := l.Want("a", time.Minute, ""), l.Want("a", time.Minute, "")
 		a, _ := one.Wait(context.Background())
 		a.list[0] = 99
 		other, _ := two.Wait(context.Background())
@@ -314,26 +319,27 @@ func TestLoaderCallersCannotChangeWhatOthersSee(t *testing.T) {
 
 func TestLoaderMemoryIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		budget := NewBudget(10)
+		// Of which one payer alone may have three quarters.
+		budget := NewBudget(12)
 		b := &backend{}
 		mod := func(c *Config[string, answer]) { c.Budget = budget }
 		one, two := b.loader(mod), b.loader(mod)
 		for i := range 20 {
 			get(t, one, fmt.Sprint(i), time.Minute)
 			get(t, two, fmt.Sprint(i), time.Minute)
-			if got := budget.Held(); got > 10 {
-				t.Fatalf("want at most 10 units held, got %d", got)
+			if got := budget.Held(); got > 9 {
+				t.Fatalf("want at most 9 units held, got %d", got)
 			}
 		}
-		if got := budget.Held(); got != 10 {
+		if got := budget.Held(); got != 9 {
 			t.Errorf("want the budget used, got %d units held", got)
 		}
 		one.Close()
-		if got := budget.Held(); got != 5 {
+		if got := budget.Held(); got != 4 {
 			t.Errorf("want a closed loader's units back, got %d held", got)
 		}
 		get(t, one, "after", time.Minute)
-		if got := budget.Held(); got != 5 {
+		if got := budget.Held(); got != 4 {
 			t.Errorf("want a closed loader to keep nothing, got %d held", got)
 		}
 		time.Sleep(2 * time.Minute)
@@ -343,6 +349,55 @@ func TestLoaderMemoryIsBounded(t *testing.T) {
 		}
 		if len(one.flights)+len(two.flights) != 0 {
 			t.Errorf("want no flight left, got %d and %d", len(one.flights), len(two.flights))
+		}
+	})
+}
+
+// Where there is no common call, a key that takes long holds up no other, and callers still share a key.
+func TestLoaderOneByOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type call struct {
+			Key, Payer string
+		}
+		var mu sync.Mutex
+		var calls []call
+		l := New(Config[string, string]{
+			FetchOne: func(_ context.Context, key, payer string) Result[string] {
+				mu.Lock()
+				calls = append(calls, call{Key: key, Payer: payer})
+				mu.Unlock()
+				if key == "slow" {
+					time.Sleep(flight1s)
+				}
+				return Result[string]{Value: key, Keep: true}
+			},
+			Clone:    func(s string) string { return s },
+			Gather:   gather,
+			Deadline: deadline,
+			MaxAge:   time.Minute,
+			Remember: 2 * time.Minute,
+		})
+		begin := time.Now()
+		var wg sync.WaitGroup
+		want := func(key, payer string, took time.Duration) {
+			p := l.Want(key, 0, payer)
+			wg.Go(func() {
+				v, err := p.Wait(context.Background())
+				if err != nil || v != key || time.Since(begin) != took {
+					t.Errorf("%s: got %q, %v after %s, want it after %s", key, v, err, time.Since(begin), took)
+				}
+			})
+		}
+		want("slow", "a", gather+flight1s)
+		want("quick", "a", gather)
+		want("quick", "b", gather)
+		wg.Wait()
+		slices.SortFunc(calls, func(a, b call) int { return strings.Compare(a.Key, b.Key) })
+		if diff := cmp.Diff([]call{{Key: "quick", Payer: "b"}, {Key: "slow", Payer: "a"}}, calls); diff != "" {
+			t.Errorf("calls: -want, +got:\n%s", diff)
+		}
+		if l.Want("slow", time.Minute, "c").done != nil || len(l.flights) != 0 {
+			t.Errorf("want the answer kept and nothing under way, got %d", len(l.flights))
 		}
 	})
 }
@@ -365,6 +420,9 @@ func TestLoaderAnswersAreAsAsked(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := &backend{takes: time.Duration(rapid.IntRange(0, 3000).Draw(rt, "takes")) * time.Millisecond}
 		mod := func(c *Config[string, answer]) {
+			if rapid.Bool().Draw(rt, "one by one") {
+				c.FetchOne = b.fetchOne
+			}
 			c.MaxKeys = rapid.IntRange(1, 4).Draw(rt, "maxKeys")
 			c.RideKeys = rapid.IntRange(0, 4).Draw(rt, "rideKeys")
 			c.RideWeight = rapid.IntRange(0, 8).Draw(rt, "rideWeight")
@@ -387,7 +445,7 @@ func TestLoaderAnswersAreAsAsked(t *testing.T) {
 			for _, s := range args {
 				time.Sleep(s.pause)
 				wanted[s.key] = true
-				now, p := time.Now(), l.Want(s.key, s.maxAge)
+				now, p := time.Now(), l.Want(s.key, s.maxAge, "")
 				wg.Go(func() {
 					a, err := p.Wait(context.Background())
 					if err != nil || a.key != s.key {
