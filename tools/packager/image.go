@@ -15,8 +15,8 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// What the Dockerfile's distroless base image gives, and no more than the
-// function uses: an unprivileged user, a temporary folder and root certificates.
+// What the image holds beside the function, as the Dockerfile's does: an unprivileged user, a folder for temporary files and
+// root certificates. There is no base image.
 const (
 	entrypoint = "function"
 	certsFile  = "etc/ssl/certs/ca-certificates.crt"
