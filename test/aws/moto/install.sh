@@ -30,7 +30,7 @@ if [ ! -e "$venv/complete" ]; then
 	say "installs into $venv, half a minute the first time ..."
 	mkdir -p "$cache"
 	python3 -m venv --clear "$venv" >&2
-	"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary=:all: --requirement "$here/requirements.txt" >&2
+	"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary=:all: --require-hashes --requirement "$here/requirements.txt" >&2
 	touch "$venv/complete"
 fi
 printf '%s\n' "$venv/bin/python"
