@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 
 // program is the function with these arguments.
 func program(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, os.Args[0]) //nolint:gosec // The program that runs.
+	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env = append(os.Environ(), programEnv+"="+strings.Join(args, " "))
 	return cmd
 }
@@ -178,7 +178,7 @@ func TestCallersWithoutACertificateAreRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer conn.Close() //nolint:errcheck // It was used.
+			defer conn.Close()
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			_, err = fnv1.NewFunctionRunnerServiceClient(conn).RunFunction(ctx, &fnv1.RunFunctionRequest{})
@@ -202,7 +202,7 @@ func TestCallersWithoutACertificateAreRefused(t *testing.T) {
 // listen runs the function with the certificates of a folder, and returns its address.
 func listen(t *testing.T, dir string) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // It is closed at once.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func listen(t *testing.T, dir string) string {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for {
-		if conn, err := net.Dial("tcp", address); err == nil { //nolint:noctx // To this machine.
+		if conn, err := net.Dial("tcp", address); err == nil {
 			_ = conn.Close()
 			return address
 		}

@@ -31,7 +31,7 @@ type message struct {
 	} `json:"osv"`
 	Finding *struct {
 		OSV   string `json:"osv"`
-		Fixed string `json:"fixed_version"`
+		Fixed string `json:"fixed_version"` //nolint:tagliatelle // Govulncheck's own name.
 		Trace []struct {
 			Module   string `json:"module"`
 			Version  string `json:"version"`

@@ -68,7 +68,9 @@ func locate(ctx context.Context, database string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	module := struct{ Dir string }{}
+	module := struct {
+		Dir string `json:"Dir"` //nolint:tagliatelle // Go's own name.
+	}{}
 	if err := json.Unmarshal(said, &module); err != nil {
 		return "", fmt.Errorf("cannot read where %s is: %w", databaseModule, err)
 	}
