@@ -63,6 +63,12 @@ func (p *pool) must(err error) {
 func (p *pool) create(more kube.Object) {
 	p.Helper()
 	p.rotate("first")
+	p.createWithoutSecret(more)
+}
+
+// createWithoutSecret creates the pool alone, which has no group then.
+func (p *pool) createWithoutSecret(more kube.Object) {
+	p.Helper()
 	exports, err := s.exports(p.ctx)
 	p.must(err)
 	spec := kube.Object{

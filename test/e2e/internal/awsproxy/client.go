@@ -67,6 +67,13 @@ type Group struct {
 	Desired  int      `xml:"DesiredCapacity"`
 	Template Version  `xml:"LaunchTemplate"`
 	Members  []Member `xml:"Instances>member"`
+	Tags     []Tag    `xml:"Tags>member"`
+}
+
+// A Tag of a group.
+type Tag struct {
+	Key   string `xml:"Key"`
+	Value string `xml:"Value"`
 }
 
 // A Version of a launch template.
