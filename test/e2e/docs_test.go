@@ -39,7 +39,7 @@ func (s *suite) manual(t *testing.T) map[string]kube.Object {
 }
 
 // TestManual holds that what docs/operations.md tells people to apply does what it says.
-func TestManual(t *testing.T) { //nolint:tparallel // Two of three take no time.
+func TestManual(t *testing.T) { //nolint:tparallel // All but one take no time.
 	t.Parallel()
 	shown := shared.manual(t)
 
@@ -53,9 +53,14 @@ func TestManual(t *testing.T) { //nolint:tparallel // Two of three take no time.
 			t.Errorf("package %s, want the one of the other tests, %s", got, want)
 		}
 	})
+	t.Run("RuntimeConfig", func(t *testing.T) {
+		if _, err := shared.client.Create(t.Context(), kube.RuntimeConfigs, shown["DeploymentRuntimeConfig/function-aws-machinepool"], true); err != nil {
+			t.Errorf("the API server does not take it: %v", err)
+		}
+	})
 	t.Run("SecretsPolicy", func(t *testing.T) {
 		n := newTenant(t)
-		n.must(n.apply(n.ctx, shown["ValidatingAdmissionPolicy/machinepool-secrets"], shown["ValidatingAdmissionPolicyBinding/machinepool-secrets"]))
+		n.must(n.apply(n.ctx, shown["ValidatingAdmissionPolicy/machinepool-secrets"], n.here(shown["ValidatingAdmissionPolicyBinding/machinepool-secrets"])))
 		dev := n.developer("dev")
 
 		pool := func(name string, ref kube.Object) kube.Object {
@@ -88,20 +93,27 @@ func errText(err error) string {
 // developer is a client of a user who may create pools in the namespace, and read one Secret of it.
 func (n *tenant) developer(user string) *kube.Client {
 	n.Helper()
-	const rbac = "rbac.authorization.k8s.io"
-	roles := kube.NewResource(rbac, "v1", "roles", "Role", true)
-	bindings := kube.NewResource(rbac, "v1", "rolebindings", "RoleBinding", true)
-	meta := kube.Object{"namespace": n.namespace, "name": user}
-	n.must(n.client.Apply(n.ctx, roles, kube.Object{
-		"apiVersion": rbac + "/v1", "kind": "Role", "metadata": meta,
+	return n.user(user, kube.Object{
+		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": kube.Object{"name": user},
 		"rules": []any{
 			kube.Object{"apiGroups": []any{pools.Group}, "resources": []any{"machinepools"}, "verbs": []any{"create"}},
 			kube.Object{"apiGroups": []any{""}, "resources": []any{"secrets"}, "resourceNames": []any{"own"}, "verbs": []any{"get"}},
 		},
-	}))
+	})
+}
+
+// user is a client of a user who has a Role in the namespace, and no other rights.
+func (n *tenant) user(user string, role kube.Object) *kube.Client {
+	n.Helper()
+	const rbac = "rbac.authorization.k8s.io"
+	roles := kube.NewResource(rbac, "v1", "roles", "Role", true)
+	bindings := kube.NewResource(rbac, "v1", "rolebindings", "RoleBinding", true)
+	role = simulator.Clone(role)
+	simulator.SetField(role, n.namespace, "metadata", "namespace")
+	n.must(n.client.Apply(n.ctx, roles, role))
 	n.must(n.client.Apply(n.ctx, bindings, kube.Object{
-		"apiVersion": rbac + "/v1", "kind": "RoleBinding", "metadata": meta,
-		"roleRef":  kube.Object{"apiGroup": rbac, "kind": "Role", "name": user},
+		"apiVersion": rbac + "/v1", "kind": "RoleBinding", "metadata": kube.Object{"namespace": n.namespace, "name": user},
+		"roleRef":  kube.Object{"apiGroup": rbac, "kind": "Role", "name": simulator.Text(role, "metadata", "name")},
 		"subjects": []any{kube.Object{"kind": "User", "apiGroup": rbac, "name": user}},
 	}))
 	cfg := rest.CopyConfig(n.kubernetes.Config)
