@@ -7,6 +7,7 @@ import (
 	"math/rand"
 	"slices"
 	"strings"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -21,6 +22,11 @@ type history struct {
 	*life
 
 	rt *rapid.T
+	// replicas of the function, and what is left to chance that no history is told by.
+	replicas *replicas
+	chance   *rand.Rand
+	// lied is when AWS last told what is wrong and looks right.
+	lied time.Time
 
 	// payload of the bootstrap Secret, when it is there.
 	payload   string
@@ -47,10 +53,19 @@ type history struct {
 }
 
 func newHistory(rt *rapid.T, s setting) *history {
-	h := &history{life: newLife(rt, s), rt: rt, payload: "first", clusterID: "demo-1960e37c", zonesOf: "ab"}
+	account := simulator.NewReader(newAccount())
+	h := &history{rt: rt, payload: "first", clusterID: "demo-1960e37c", zonesOf: "ab"}
+	h.chance = rand.New(rand.NewSource(rapid.Int64Range(0, 1<<20).Draw(rt, "chance")))
+	h.replicas = newReplicas(account, rapid.IntRange(1, 3).Draw(rt, "replicas"))
+	h.replicas.next = h.balance
+	h.life = newLifeOf(rt, s, poolName, account, h.replicas)
+	h.setting = s
 	h.apart()
+	h.AWS.Clock.Real, h.AWS.Clock.Pause = true, h.pause
+	h.Ahead = time.Duration(rapid.SampledFrom([]int{0, 0, -120, -30, -2, 2, 30, 120}).Draw(rt, "seconds ahead")) * time.Second
 	h.Provider.Latency = rapid.IntRange(0, 2).Draw(rt, "latency")
-	h.Reader.Lag = rapid.IntRange(0, 4).Draw(rt, "lag")
+	h.AWS.RefreshDelay = rapid.IntRange(0, 3).Draw(rt, "refresh delay")
+	h.Reader.Lag = time.Duration(rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(rt, "lag")) * time.Second
 	h.Quick = true
 	h.key = h.rollKey()
 	h.remember()
@@ -58,6 +73,24 @@ func newHistory(rt *rapid.T, s setting) *history {
 		h.roundsUntil(func() bool { return len(h.members()) > 0 })
 	}
 	return h
+}
+
+// balance calls among the replicas, while other pools are at work in them.
+func (h *history) balance() int {
+	n := h.chance.Intn(len(h.replicas.each))
+	if h.setting.reads && h.chance.Intn(4) == 0 {
+		h.replicas.each[n].neighbourRuns(context.Background())
+	}
+	return n
+}
+
+// pause between two steps of anyone: runs follow one another at once, or when the response's time to live is over.
+func (h *history) pause() {
+	longest := []time.Duration{300 * time.Millisecond, 300 * time.Millisecond, time.Second, 3 * time.Second, 10 * time.Second}[h.chance.Intn(5)]
+	if h.chance.Intn(40) == 0 {
+		longest = 2 * time.Minute
+	}
+	time.Sleep(time.Millisecond + time.Duration(h.chance.Int63n(int64(longest))))
 }
 
 // apart makes every setting draw histories of its own, though all have the same seed.
@@ -127,6 +160,8 @@ func (h *history) actions() map[string]func(*rapid.T) {
 		"no refresh":    h.loseRefresh,
 		"end refresh":   h.endRefresh,
 		"set aside":     h.setAside,
+		"reclaim":       h.reclaim,
+		"an hour":       h.anHour,
 		"heal":          h.heal,
 		"lose memory":   h.loseMemory,
 		"restart":       h.restart,
@@ -224,12 +259,28 @@ func (h *history) reconcile(o simulator.ReconcileOptions) {
 	h.keepsName(r)
 	h.keepsZones(r)
 	h.sendsPayload(r)
-	if lies := o.StaleXR && h.Reader.Lies(); !lies && r.Err == nil {
+	h.losesNoHealthyRoll(r)
+	if o.StaleXR && h.isBehind() {
+		// A replica that goes by a composite from before a member was listed, and by an answer that it kept from before that
+		// member was launched, cannot know of it. Such a member is some seconds old.
+		seen := simulator.Texts(h.lastSeen(), "status", "providerIDList")
+		before = slices.DeleteFunc(before, func(id string) bool { return !slices.Contains(seen, id) })
+	}
+	if lies := o.StaleXR && h.lies(); !lies && r.Err == nil {
 		// A composite that is one step old has a list that is one step old. What contradicts that list is a lie, but what
 		// agrees with it no single run can tell from the truth.
 		h.losesNoMember(before)
 	}
 }
+
+// isBehind says that the last run went by an answer that one of several replicas had kept, so that another may know better.
+func (h *history) isBehind() bool {
+	said := h.replicas.last.readings
+	return len(h.replicas.each) > 1 && len(said) > 0 && said[len(said)-1].Group.Kept()
+}
+
+// lies says that AWS tells what is wrong and looks right, or that such an answer may be kept.
+func (h *history) lies() bool { return h.Reader.Lies() || time.Since(h.lied) < 10*time.Second }
 
 // resources that exist, terminating ones too, by composed resource name.
 func (h *history) resources() []string {
@@ -448,8 +499,25 @@ func (h *history) setAside() {
 	}
 }
 
+// anHour passes in which nobody runs. What AWS tells wrongly it does not for so long.
+func (h *history) anHour() {
+	if !h.Reader.Lies() {
+		time.Sleep(time.Hour + time.Second)
+	}
+}
+
+// reclaim an instance, whatever its group has it as.
+func (h *history) reclaim() {
+	if g := h.group(); g != nil && len(g.Live()) > 0 {
+		h.AWS.Reclaim(rapid.SampledFrom(g.Live()).Draw(h.rt, "member").ID)
+	}
+}
+
 func (h *history) heal() {
 	h.refused = ""
+	if h.Reader.Lies() {
+		h.lied = time.Now()
+	}
 	h.AWS.Heal()
 	h.Reader.Heal()
 	h.Provider.Heal()

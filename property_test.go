@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"github.com/google/go-cmp/cmp"
@@ -18,6 +21,7 @@ import (
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/rollout"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
 )
 
@@ -52,17 +56,61 @@ func TestHistories(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(rt *rapid.T) {
-				h := newHistory(rt, s)
-				rt.Repeat(h.actions())
-				h.converges()
-				h.startsOneRefreshPerRoll()
-				h.standsStill()
-				h.rotatesInPlace()
-				h.misdoesNothing()
-				h.takesNoName()
+				inBubble(t, func() {
+					h := newHistory(rt, s)
+					rt.Repeat(h.actions())
+					h.converges()
+					h.startsOneRefreshPerRoll()
+					h.standsStill()
+					h.rotatesInPlace()
+					h.misdoesNothing()
+					h.takesNoName()
+				})
 			})
 		})
 	}
+}
+
+// inBubble plays in virtual time. A property that fails there by a panic fails here by the same, as rapid wants to see it.
+func inBubble(t *testing.T, play func()) {
+	var failed any
+	var where int
+	synctest.Test(t, func(*testing.T) {
+		defer func() {
+			if failed = recover(); failed != nil {
+				where = whereFrom()
+			}
+			if fmt.Sprintf("%T", failed) == "rapid.invalidData" {
+				// No history at all.
+				where = places
+			}
+		}()
+		play()
+	})
+	if failed != nil {
+		panicAt(where, failed)
+	}
+}
+
+// places that are told apart, which is as deep as rapid looks.
+const places = 24
+
+// whereFrom a panic comes, as a small number.
+func whereFrom() int {
+	pcs, sum := make([]uintptr, 64), uint64(0)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for frame, more := frames.Next(); more; frame, more = frames.Next() {
+		sum = sum*31 + uint64(frame.Line)
+	}
+	return int(sum % places)
+}
+
+// panicAt a depth of the stack: rapid tells failures apart by it while it looks for a shorter history that fails alike.
+func panicAt(depth int, failed any) {
+	if depth > 0 {
+		panicAt(depth-1, failed)
+	}
+	panic(failed)
 }
 
 // needed launch templates are those that the group has, as asked for, as the provider shows it and in AWS, and, where AWS
@@ -78,12 +126,23 @@ func (h *history) needed() map[string]string {
 		if !h.setting.reads {
 			continue
 		}
-		for id := range g.MemberTemplates() {
+		for id := range h.memberTemplates(g) {
 			needed[id] = "a member"
 		}
 	}
 	delete(needed, "")
 	return needed
+}
+
+// memberTemplates are those that members were launched from which live.
+func (h *history) memberTemplates(g *simulator.Group) map[string]int {
+	templates := map[string]int{}
+	for _, m := range g.Live() {
+		if h.AWS.Lives(m.ID) {
+			templates[m.TemplateID]++
+		}
+	}
+	return templates
 }
 
 // deletesNothingInUse is property 1.
@@ -177,6 +236,20 @@ func (h *history) listed() []string {
 	return ids
 }
 
+// losesNoHealthyRoll is part of property 3: of a roll whose refresh is at work none says that it was lost, as soon as AWS tells of
+// the refresh.
+func (h *history) losesNoHealthyRoll(r simulator.Reconcile) {
+	g, n := h.group(), len(h.AWS.Moves)
+	if h.Reader.Lag > 0 || g == nil || n == 0 || !g.IsRefreshing() || h.AWS.Moves[n-1].Refresh == nil {
+		return
+	}
+	for _, c := range r.Response.GetConditions() {
+		if c.GetType() == "RollingOut" && c.GetReason() == string(rollout.ReasonRefreshNotStarted) {
+			h.failsf(oneRefreshPerRoll, "a roll is said to be lost whose refresh is at work: %s", h.moves())
+		}
+	}
+}
+
 // losesNoMember is the second half of property 6: Cluster API deletes the Nodes of those that leave the list.
 func (h *history) losesNoMember(before []string) {
 	after := simulator.Texts(h.XR, "status", "providerIDList")
@@ -220,6 +293,9 @@ func (h *history) converges() {
 	}
 	h.zonesOf = "abc"
 	h.publish(h.exports())
+	// After an hour nothing is doubted any more.
+	h.reconcile(simulator.ReconcileOptions{})
+	time.Sleep(time.Hour + time.Second)
 	if rapid.IntRange(0, 3).Draw(h.rt, "denied") == 0 {
 		// One fault stays: the provider may not start a refresh, and has to.
 		h.AWS.FailNext(simulator.StartInstanceRefresh, math.MaxInt)
@@ -267,7 +343,7 @@ func attemptOf(name string) naming.Attempt {
 // outdated members of the group.
 func (h *history) outdated(g *simulator.Group) int {
 	n := 0
-	for id, members := range g.MemberTemplates() {
+	for id, members := range h.memberTemplates(g) {
 		if id != g.TemplateID {
 			n += members
 		}
@@ -288,7 +364,7 @@ func (h *history) stallsForAReason(g *simulator.Group) {
 	}
 	skipped := 0
 	for _, m := range g.Live() {
-		if m.IsSkipped() && m.TemplateID != g.TemplateID {
+		if m.IsSkipped() && m.TemplateID != g.TemplateID && h.AWS.Lives(m.ID) {
 			skipped++
 		}
 	}
@@ -348,7 +424,7 @@ func (h *history) rests() {
 			quiet, before = 0, after
 		}
 		// An operation shows nothing while it is under way.
-		if quiet == 3 {
+		if quiet == 3+h.AWS.RefreshDelay {
 			return
 		}
 	}
@@ -548,14 +624,14 @@ func (h *history) rotatesInPlace() {
 // TestDeterminism holds that equal input gives byte-equal output, in whatever order maps and sets come.
 func TestDeterminism(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		h := newHistory(rt, rapid.SampledFrom(settings).Draw(rt, "setting"))
-		// A reader that lags answers the same question in two ways, and that is no one's input twice.
-		h.Reader.Lag = 0
-		actions := h.actions()
-		check := func(*rapid.T) { h.sameWhenShuffled() }
-		actions["shuffle 1"], actions["shuffle 2"], actions["shuffle 3"] = check, check, check
-		rt.Repeat(actions)
-		h.sameWhenShuffled()
+		inBubble(t, func() {
+			h := newHistory(rt, rapid.SampledFrom(settings).Draw(rt, "setting"))
+			actions := h.actions()
+			check := func(*rapid.T) { h.sameWhenShuffled() }
+			actions["shuffle 1"], actions["shuffle 2"], actions["shuffle 3"] = check, check, check
+			rt.Repeat(actions)
+			h.sameWhenShuffled()
+		})
 	})
 }
 
@@ -563,16 +639,18 @@ func TestDeterminism(t *testing.T) {
 func (h *history) sameWhenShuffled() {
 	h.anyReconcile()
 	rnd := rand.New(rand.NewSource(rapid.Int64Range(0, 1<<20).Draw(h.rt, "shuffle")))
-	// The function may change neither, and no clock has moved since.
-	reading := AWSReaderFn(func(ctx context.Context, q pool.Query) pool.Reading {
-		r := h.Reader.Read(ctx, q)
-		if g := r.Group.Value; g != nil {
-			shuffle(rnd, g.Members)
-		}
-		shuffle(rnd, r.Instances.Value)
-		return r
-	})
 	for range 2 {
+		// What AWS said in that run, one reading after the other.
+		said := h.replicas.last.readings
+		reading := AWSReaderFn(func(context.Context, pool.Query) pool.Reading {
+			r := said[0]
+			said = said[1:]
+			if g := r.Group.Value; g != nil {
+				shuffle(rnd, g.Members)
+			}
+			shuffle(rnd, r.Instances.Value)
+			return r
+		})
 		req := proto.CloneOf(h.last.Request)
 		req.Desired = &fnv1.State{}
 		shuffleRequest(rnd, req, h.last.Response)

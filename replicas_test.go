@@ -10,22 +10,36 @@ import (
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/aws/simulated"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
 )
 
 // Replicas of the function, each of which reads AWS with a Reader of its own, as in production. Crossplane balances its calls
 // among them.
 type replicas struct {
-	functions []*Function
+	each []*replica
 	// next is the one that the next call goes to.
 	next func() int
+	// last is the one that the last call went to.
+	last *replica
+}
+
+type replica struct {
+	*Function
+
+	reader AWSReader
+	// readings of its last run.
+	readings []pool.Reading
 }
 
 func newReplicas(account *simulator.Reader, n int) *replicas {
 	r := &replicas{}
 	for range n {
-		r.functions = append(r.functions, NewFunction(WithAWSReader(simulated.NewReader(account))))
+		one := &replica{reader: simulated.NewReader(account)}
+		one.Function = NewFunction(WithAWSReader(one))
+		r.each = append(r.each, one)
 	}
 	calls := 0
 	r.next = func() int { calls++; return calls }
@@ -34,7 +48,24 @@ func newReplicas(account *simulator.Reader, n int) *replicas {
 
 // RunFunction on the next replica.
 func (r *replicas) RunFunction(ctx context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
-	return r.functions[r.next()%len(r.functions)].RunFunction(ctx, req)
+	r.last = r.each[r.next()%len(r.each)]
+	r.last.readings = nil
+	return r.last.Function.RunFunction(ctx, req)
+}
+
+// Read AWS, and keep what it said.
+func (r *replica) Read(ctx context.Context, q pool.Query) pool.Reading {
+	reading := r.reader.Read(ctx, q)
+	r.readings = append(r.readings, reading)
+	return reading
+}
+
+// neighbourRuns on a replica: another pool, whose read can take along what is kept of this one, which renews its group's part
+// alone.
+func (r *replica) neighbourRuns(ctx context.Context) {
+	r.reader.Read(ctx, pool.Query{
+		Identity: pool.Identity{Source: v1beta1.IdentityPod}, Region: "us-east-1", GroupName: "mp-neighbour", MaxAge: 7500 * time.Millisecond,
+	})
 }
 
 // A deployment is a pool with so many replicas of the function, in virtual time.

@@ -34,8 +34,8 @@ type MachinePoolStatus struct {
 	// +kubebuilder:validation:MaxItems=1000
 	Instances []Instance `json:"instances,omitempty"`
 
-	// DoubtedReading is the reading of AWS that first found no member where there were some, by its time. The list of members
-	// stays until one that is wholly from after it finds the same.
+	// DoubtedReading is the reading of AWS that was first doubted for the reason that health has now, by its time: EC2 lacked a
+	// member that the group lists, or the group listed none where there were some. A later one that says the same is believed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	DoubtedReading string `json:"doubtedReading,omitempty"`

@@ -149,14 +149,18 @@ func timeOf(text string) time.Time {
 
 // lastMembers are what the last run left in the status.
 func lastMembers(s v1alpha1.MachinePoolStatus) membership.Last {
-	return membership.Last{ProviderIDs: s.ProviderIDList, Doubted: timeOf(s.DoubtedReading)}
+	last := membership.Last{ProviderIDs: s.ProviderIDList, Doubted: timeOf(s.DoubtedReading)}
+	if s.Health != nil {
+		last.Message = s.Health.Message
+	}
+	return last
 }
 
 // readingOf returns nil unless all is known that a roll needs: the group's own list of members, and the refresh if it was asked
 // for. What EC2 says of those members is not needed, but that some are gone.
 func readingOf(o *pool.Observation, m membership.Members) *rollout.Reading {
 	group, refresh := o.AWS.Group, o.AWS.Refresh
-	if !group.Known() || group.Value == nil || refresh.Failed() || !m.Doubted.IsZero() {
+	if !group.Known() || group.Value == nil || refresh.Failed() || m.Empty {
 		return nil
 	}
 	r := &rollout.Reading{Oldest: group.At, Newest: group.At, TemplateID: group.Value.LaunchTemplateID, RefreshRead: refresh.Known()}

@@ -21,8 +21,9 @@ type Members struct {
 	Instances []pool.Instance
 	// Gone are the ids of instances that are known to be terminated or about to be, though the group may list them still.
 	Gone map[string]bool
-	// Doubted is when a reading first found no member where there were some: not even the group's own list is believed then.
-	// Zero when it is.
+	// Empty says that the group lists no member where there were some, and that this is not believed yet.
+	Empty bool
+	// Doubted is when a reading was first doubted for the very reason that this one is. Zero when it is not.
 	Doubted time.Time
 	// Problem is why the members are not known. Nil when they are, or when no one asked.
 	Problem *pool.ReadError
@@ -32,8 +33,20 @@ type Members struct {
 type Last struct {
 	// ProviderIDs of the list.
 	ProviderIDs []string
-	// Doubted is its Members' own.
+	// Doubted is its Members' own, and Message that of their problem.
 	Doubted time.Time
+	Message string
+}
+
+// doubtedSince is when a reading was first doubted for the same reason as this one.
+func (l Last) doubtedSince(r pool.Reading, message string) time.Time {
+	switch {
+	case !l.Doubted.IsZero() && strings.HasPrefix(l.Message, message):
+		return l.Doubted
+	case r.Instances.At.After(r.Group.At):
+		return r.Instances.At
+	}
+	return r.Group.At
 }
 
 // Of decides a pool's members. A reading that failed, or in which EC2 lacks an instance that the group itself still counts as
@@ -55,15 +68,19 @@ func Of(r pool.Reading, last Last) Members {
 	if g == nil {
 		return withoutGroup(r.Instances.Value, last.ProviderIDs)
 	}
-	if isEmpty(r) && len(last.ProviderIDs) > 0 && !isAgreed(r, last.Doubted) {
-		return Members{Doubted: firstOf(last.Doubted, r), Problem: &pool.ReadError{
-			Reason: pool.ReadPartial,
-			Message: fmt.Sprintf("AWS lists no member of a group that had %d and wants %d: not believed until a later reading says the same",
-				len(last.ProviderIDs), g.DesiredCapacity),
-		}}
+	if isEmpty(r) && len(last.ProviderIDs) > 0 {
+		message := fmt.Sprintf("AWS lists no member of a group that had %d and wants %d: not believed until a later reading says the same",
+			len(last.ProviderIDs), g.DesiredCapacity)
+		if first := last.doubtedSince(r, message); !isAgreed(r, first) {
+			return Members{Empty: true, Doubted: first, Problem: &pool.ReadError{Reason: pool.ReadPartial, Message: message}}
+		}
 	}
-	return compared(g, r.Instances.Value, setOf(last.ProviderIDs))
+	return compared(r, last)
 }
+
+// forgetTime is for how long EC2 lists an instance that was terminated. One that its answers have lacked for that time is gone,
+// unless it is in service: Auto Scaling checks those, and takes one that is gone off its own list.
+const forgetTime = time.Hour
 
 // unlistable says why a status cannot list all of the instances, nil when it can. A list that is cut would be a shorter one.
 func unlistable(instances []pool.Instance) *pool.ReadError {
@@ -85,27 +102,33 @@ func unlistable(instances []pool.Instance) *pool.ReadError {
 }
 
 // compared is EC2's list held against the group's own.
-func compared(g *pool.Group, instances []pool.Instance, known map[string]bool) Members {
+func compared(r pool.Reading, last Last) Members {
+	instances := r.Instances.Value
 	m := Members{Instances: sortedByProviderID(living(instances)), Gone: goneOf(instances)}
-	seen, missing := idsOf(instances), []string(nil)
-	for _, member := range g.Members {
+	known, seen, missing, checked := setOf(last.ProviderIDs), idsOf(instances), []string(nil), false
+	for _, member := range r.Group.Value.Members {
 		switch listed := known[ProviderID(member.Zone, member.InstanceID)]; {
 		case seen[member.InstanceID]:
 		case isExpected(member, listed):
 			missing = append(missing, member.InstanceID)
+			checked = checked || isExpected(member, false)
 		case IsStandby(member):
 			// EC2 has forgotten it, after an hour, and Auto Scaling checks no instance that is set aside.
 			m.Gone[member.InstanceID] = true
 		}
 	}
-	if m.Known = len(missing) == 0; !m.Known {
+	if len(missing) > 0 {
 		slices.Sort(missing)
-		m.Problem = &pool.ReadError{
-			Reason: pool.ReadPartial,
-			Message: fmt.Sprintf("ec2:DescribeInstances returned %d instances and lacks %d that the group lists as its own: %s",
-				len(m.Instances), len(missing), Named(missing)),
+		message := fmt.Sprintf("ec2:DescribeInstances lacks %d instances that the group lists as its own: %s", len(missing), Named(missing))
+		if first := last.doubtedSince(r, message); checked || r.Instances.At.Sub(first) < forgetTime {
+			m.Doubted, m.Problem = first, &pool.ReadError{Reason: pool.ReadPartial, Message: message}
+			return m
+		}
+		for _, id := range missing {
+			m.Gone[id] = true
 		}
 	}
+	m.Known = true
 	return m
 }
 
@@ -125,20 +148,9 @@ func isEmpty(r pool.Reading) bool {
 	return len(g.Members) == 0 && len(r.Instances.Value) == 0 && g.DesiredCapacity > 0
 }
 
-// isAgreed says that a reading is wholly from after the one that first found no member, and so another one.
-func isAgreed(r pool.Reading, doubted time.Time) bool {
-	return pool.IsAfter(doubted, r.Group.At) && pool.IsAfter(doubted, r.Instances.At)
-}
-
-// firstOf is when no member was first found: this reading's later part, where none did before.
-func firstOf(doubted time.Time, r pool.Reading) time.Time {
-	switch {
-	case !doubted.IsZero():
-		return doubted
-	case r.Instances.At.After(r.Group.At):
-		return r.Instances.At
-	}
-	return r.Group.At
+// isAgreed says that a reading is wholly from after the first one, and so another one.
+func isAgreed(r pool.Reading, first time.Time) bool {
+	return pool.IsAfter(first, r.Group.At) && pool.IsAfter(first, r.Instances.At)
 }
 
 func setOf(ids []string) map[string]bool {

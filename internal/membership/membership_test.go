@@ -59,10 +59,14 @@ func TestOf(t *testing.T) {
 		reading pool.Reading
 		last    []string
 		doubted time.Time
+		message string
+	}
+	const noMember = "AWS lists no member of a group that had %d and wants %d: not believed until a later reading says the same"
+	lacking := func(missing ...string) string {
+		return fmt.Sprintf("ec2:DescribeInstances lacks %d instances that the group lists as its own: %s", len(missing), strings.Join(missing, ", "))
 	}
 	lacks := func(listed []pool.Instance, missing ...string) Members {
-		return Members{Instances: listed, Problem: &pool.ReadError{Reason: pool.ReadPartial, Message: fmt.Sprintf(
-			"ec2:DescribeInstances returned %d instances and lacks %d that the group lists as its own: %s", len(listed), len(missing), strings.Join(missing, ", "))}}
+		return Members{Instances: listed, Doubted: readAt, Problem: &pool.ReadError{Reason: pool.ReadPartial, Message: lacking(missing...)}}
 	}
 	gone := func(m Members, ids ...string) Members {
 		m.Gone = map[string]bool{}
@@ -72,8 +76,7 @@ func TestOf(t *testing.T) {
 		return m
 	}
 	doubts := func(at time.Time, had, wants int) Members {
-		return Members{Doubted: at, Problem: &pool.ReadError{Reason: pool.ReadPartial, Message: fmt.Sprintf(
-			"AWS lists no member of a group that had %d and wants %d: not believed until a later reading says the same", had, wants)}}
+		return Members{Empty: true, Doubted: at, Problem: &pool.ReadError{Reason: pool.ReadPartial, Message: fmt.Sprintf(noMember, had, wants)}}
 	}
 	cases := map[string]struct {
 		reason string
@@ -170,6 +173,42 @@ func TestOf(t *testing.T) {
 			},
 			want: lacks(instances("running", "i-1"), "i-2"),
 		},
+		"LackedForAnHour": {
+			reason: "An instance that EC2 has lacked for an hour was terminated while no one looked: EC2 would list one that lives.",
+			args: args{
+				reading: reading(map[string]string{"i-1": "InService", "i-2": "Standby"}, "i-1"),
+				last:    providerIDs("i-1", "i-2"), doubted: readAt.Add(-time.Hour), message: lacking("i-2"),
+			},
+			want: gone(Members{Known: true, Instances: instances("running", "i-1")}, "i-2"),
+		},
+		"InServiceLackedForAnHour": {
+			reason: "But one in service is checked by Auto Scaling, which lists it: an answer that lacks it is wrong, however long.",
+			args: args{
+				reading: reading(map[string]string{"i-1": "InService", "i-2": "InService"}, "i-1"),
+				last:    providerIDs("i-1", "i-2"), doubted: readAt.Add(-2 * time.Hour), message: lacking("i-2"),
+			},
+			want: func() Members { m := lacks(instances("running", "i-1"), "i-2"); m.Doubted = readAt.Add(-2 * time.Hour); return m }(),
+		},
+		"AnotherLackedForAnHour": {
+			reason: "The hour is that of the very instance.",
+			args: args{
+				reading: reading(map[string]string{"i-1": "InService", "i-2": "Standby"}, "i-1"),
+				last:    providerIDs("i-1", "i-2"), doubted: readAt.Add(-time.Hour), message: lacking("i-9"),
+			},
+			want: lacks(instances("running", "i-1"), "i-2"),
+		},
+		"LackedForLess": {
+			reason: "Within the hour its Node stays.",
+			args: args{
+				reading: reading(map[string]string{"i-1": "InService", "i-2": "Standby"}, "i-1"),
+				last:    providerIDs("i-1", "i-2"), doubted: readAt.Add(-59 * time.Minute), message: lacking("i-2") + "; status.instances lists the first 1000 of 5000",
+			},
+			want: func() Members {
+				m := lacks(instances("running", "i-1"), "i-2")
+				m.Doubted = readAt.Add(-59 * time.Minute)
+				return m
+			}(),
+		},
 		"TerminatingNeverListed": {
 			reason: "One that was never listed has nothing to lose.",
 			args:   args{reading: reading(map[string]string{"i-1": "InService", "i-2": "Terminating:Wait"}, "i-1"), last: providerIDs("i-1")},
@@ -214,7 +253,7 @@ func TestOf(t *testing.T) {
 		"ShorterByMany": {
 			reason: "The message names the first ten.",
 			args:   args{reading: reading(inService(12))},
-			want: Members{Problem: &pool.ReadError{Reason: pool.ReadPartial, Message: "ec2:DescribeInstances returned 0 instances and lacks 12 that the group lists as its own: " +
+			want: Members{Doubted: readAt, Problem: &pool.ReadError{Reason: pool.ReadPartial, Message: "ec2:DescribeInstances lacks 12 instances that the group lists as its own: " +
 				"i-01, i-02, i-03, i-04, i-05, i-06, i-07, i-08, i-09, i-10 and 2 more"}},
 		},
 		"Empty": {
@@ -248,17 +287,17 @@ func TestOf(t *testing.T) {
 		},
 		"EmptyAgain": {
 			reason: "The same answer again is no other one.",
-			args:   args{reading: wanting(3, reading(nil)), last: providerIDs("i-1", "i-2"), doubted: readAt},
+			args:   args{reading: wanting(3, reading(nil)), last: providerIDs("i-1", "i-2"), doubted: readAt, message: fmt.Sprintf(noMember, 2, 3)},
 			want:   doubts(readAt, 2, 3),
 		},
 		"EmptyTwice": {
 			reason: "A later one that says the same is believed: such a pool has no member.",
-			args:   args{reading: wanting(3, reading(nil)), last: providerIDs("i-1", "i-2"), doubted: readAt.Add(-time.Minute)},
+			args:   args{reading: wanting(3, reading(nil)), last: providerIDs("i-1", "i-2"), doubted: readAt.Add(-time.Minute), message: fmt.Sprintf(noMember, 2, 3)},
 			want:   Members{Known: true},
 		},
 		"EmptyHalf": {
 			reason: "Each part must be another one.",
-			args:   args{reading: instancesAt(readAt.Add(-time.Hour), wanting(3, reading(nil))), last: providerIDs("i-1", "i-2"), doubted: readAt.Add(-time.Minute)},
+			args:   args{reading: instancesAt(readAt.Add(-time.Hour), wanting(3, reading(nil))), last: providerIDs("i-1", "i-2"), doubted: readAt.Add(-time.Minute), message: fmt.Sprintf(noMember, 2, 3)},
 			want:   doubts(readAt.Add(-time.Minute), 2, 3),
 		},
 		"EmptyAndGone": {
@@ -289,7 +328,7 @@ func TestOf(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			before := slices.Clone(tc.args.reading.Instances.Value)
-			got := Of(tc.args.reading, Last{ProviderIDs: tc.args.last, Doubted: tc.args.doubted})
+			got := Of(tc.args.reading, Last{ProviderIDs: tc.args.last, Doubted: tc.args.doubted, Message: tc.args.message})
 			if diff := cmp.Diff(tc.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("\n%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
 			}

@@ -43,6 +43,9 @@ type Member struct {
 	Version    int
 	// Protected from scale-in.
 	Protected bool
+
+	// missed are the health checks since its instance ended.
+	missed int
 }
 
 // IsSkipped says that neither a refresh nor scaling in takes a member out.
@@ -247,8 +250,20 @@ func (a *AWS) moveOn(g *Group) {
 	g.Members = slices.DeleteFunc(g.Members, func(m *Member) bool {
 		i := a.Instances[m.ID]
 		switch m.Lifecycle {
-		case LifecyclePending:
-			m.Lifecycle, i.State = LifecycleInService, stateRunning
+		case LifecyclePending, LifecycleInService:
+			if i.lives() {
+				m.Lifecycle, i.State = LifecycleInService, stateRunning
+				return false
+			}
+			a.end(m.ID, stateTerminated)
+			if m.missed++; m.missed > 1 {
+				m.Lifecycle = LifecycleTerminating
+			}
+		case LifecycleStandby:
+			// No one checks an instance that is set aside.
+			if !i.lives() {
+				a.end(m.ID, stateTerminated)
+			}
 		case LifecycleTerminating:
 			a.end(m.ID, stateTerminated)
 			return true
@@ -333,6 +348,15 @@ func (a *AWS) terminate(m *Member) {
 	m.Lifecycle = LifecycleTerminating
 	a.end(m.ID, stateShuttingDown)
 }
+
+// Reclaim an instance, as EC2 does with Spot instances, or as a person who terminates one in EC2: its group finds out later,
+// and never while the instance is in Standby.
+func (a *AWS) Reclaim(id string) { a.end(id, stateShuttingDown) }
+
+// Lives says that an instance is not terminated, nor about to be.
+func (a *AWS) Lives(id string) bool { return a.Instances[id].lives() }
+
+func (i *Instance) lives() bool { return i.State != stateShuttingDown && i.State != stateTerminated }
 
 // end an instance, or take it further to its end.
 func (a *AWS) end(id, state string) {

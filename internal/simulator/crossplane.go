@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -32,6 +33,8 @@ type Crossplane struct {
 
 	function Function
 	clock    *Clock
+	// made counts the managed resources that were ever made.
+	made int
 	applied  map[string]Object
 	// before the last step, and what the last reconcile saw.
 	before, seen snapshot
@@ -273,7 +276,8 @@ func (c *Crossplane) apply(resource string, next Object) {
 	if !exists {
 		mr = Object{}
 		c.MRs[name] = mr
-		SetField(mr, c.now()+"-"+resource, fieldMetadata, "uid")
+		c.made++
+		SetField(mr, fmt.Sprint(resource, "-", c.made), fieldMetadata, "uid")
 		SetField(mr, c.now(), fieldMetadata, "creationTimestamp")
 	}
 	SetField(next, name, fieldMetadata, "name")

@@ -32,12 +32,11 @@ type Reader struct {
 	cut int
 	// lost says that the group is not found, as in another account.
 	lost bool
-	// Lag is the answer that does not have a new refresh, counted from 1 since it was started; 0: none. AWS is eventually
-	// consistent, and an earlier answer need not come from where a later one does.
-	Lag int
-	// answered counts the answers since the refresh was started that was seen last.
+	// Lag is for how long after its start answers may lack a new refresh. AWS is eventually consistent, and an earlier answer
+	// need not come from where a later one does: one in three has it.
+	Lag time.Duration
+	// answered counts the answers about refreshes.
 	answered int
-	seen     *Refresh
 	// kept are the instances of each group's last answer without a failure, right or wrong, as a cache has them.
 	kept map[string][]pool.Instance
 	// Queries counts what was asked.
@@ -163,11 +162,10 @@ func (r *Reader) Instances(group string) []pool.Instance {
 	lacks := r.cut
 	for _, id := range sortedKeys(r.aws.Instances) {
 		i := r.aws.Instances[id]
-		lives := i.State != stateShuttingDown && i.State != stateTerminated
 		switch {
-		case r.lost || i.Group != group || !lives && r.aws.Clock.Now().Sub(i.Ended) > visible:
+		case r.lost || i.Group != group || !i.lives() && r.aws.Clock.Now().Sub(i.Ended) > visible:
 			continue
-		case lives && lacks > 0:
+		case i.lives() && lacks > 0:
 			lacks--
 			continue
 		}
@@ -194,10 +192,7 @@ func (r *Reader) Refresh(group string) *pool.Refresh {
 		return nil
 	}
 	last := g.Refreshes[len(g.Refreshes)-1]
-	if last != r.seen {
-		r.seen, r.answered = last, 0
-	}
-	if r.answered++; r.answered == r.Lag {
+	if r.answered++; r.aws.Clock.Now().Sub(last.Started) < r.Lag && r.answered%3 != 0 {
 		if len(g.Refreshes) == 1 {
 			return nil
 		}
