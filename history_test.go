@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -223,7 +224,8 @@ func (h *history) anyReconcile() {
 // holds says that a run which sees a composite sends the group again as it sees that, for it cannot be made anew.
 func (h *history) holds(xr object) bool {
 	cluster := h.Objects[simulator.ObjectKey("Cluster", exportsNamespace, "demo")]
-	return h.isWithoutZone(xr) || simulator.Hash(simulator.Field(cluster, "status", "exports")) != simulator.Hash(h.exports())
+	joined := h.taggedFor()
+	return h.isWithoutZone(xr) || joined != "" && joined != h.clusterID || simulator.Hash(simulator.Field(cluster, "status", "exports")) != simulator.Hash(h.exports())
 }
 
 // lastSeen is the composite as the last run saw it.
@@ -427,7 +429,20 @@ func (h *history) loseInput() {
 	}
 }
 
+// taggedFor is the id of the cluster that the group's managed resource is tagged with, empty where there is none.
+func (h *history) taggedFor() string {
+	tags, _ := simulator.Field(h.MR(resourceGroup), "spec", "forProvider", "tag").([]any)
+	for _, t := range tags {
+		if tag, _ := t.(object); simulator.Text(tag, "key") == "machinepool.fn.crossplane.io/cluster" {
+			return simulator.Text(tag, "value")
+		}
+	}
+	return ""
+}
+
+// restoreInputs makes the cluster the one again that the pool's nodes have joined.
 func (h *history) restoreInputs() {
+	h.clusterID = cmp.Or(h.taggedFor(), h.clusterID)
 	h.publish(h.exports())
 	h.rotate(h.payload)
 	h.AWS.Images = images()
@@ -620,7 +635,7 @@ func (h *history) outOfBand() {
 			h.AWS.Terminate(pick(h, "instance", ids...))
 		}
 	case "object":
-		h.AWS.RemoveObject("demo-bootstrap/pool/" + poolName)
+		h.AWS.RemoveObject(h.stagedAt())
 	case "policies":
 		clear(g.Policies)
 	case "template":

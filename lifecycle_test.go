@@ -247,8 +247,16 @@ func (l *life) members() []string {
 	return ids
 }
 
+// stagedAt is the bucket and key that a new pool's bootstrap data is staged at.
+func (l *life) stagedAt() string {
+	if l.setting.cluster {
+		return "demo-bootstrap/pool/" + poolName
+	}
+	return "demo-bootstrap/pool/" + exportsNamespace + "/" + poolName
+}
+
 func (l *life) staged() string {
-	o, ok := l.AWS.S3["demo-bootstrap/pool/"+poolName]
+	o, ok := l.AWS.S3[l.stagedAt()]
 	if !ok {
 		return ""
 	}
@@ -500,13 +508,13 @@ func TestLifecycle(t *testing.T) {
 			want:   with(still, func(o *outcome) { o.Min, o.Max = 2, 5 }),
 		},
 		"ClusterID": {
-			reason: "Another cluster id retags, and renames nothing: a rename is a lost group.",
+			reason: "Another cluster id is another cluster: nothing is tagged for it or renamed, and the pool stays as it is.",
 			change: func(l *life) {
 				exports := defaultExports()
 				exports["kubernetes_cluster_id"] = "demo-another"
 				l.publish(exports)
 			},
-			want: newVersion(still),
+			want: still,
 		},
 	}
 	for name, tc := range cases {

@@ -317,11 +317,24 @@ func (c *Crossplane) writeStatus(rsp *fnv1.RunFunctionResponse) {
 	c.XR[fieldStatus] = status
 	c.setConditions(rsp, false)
 	ready := Condition{Type: typeReady, Status: "False", Reason: "Creating"}
-	if rsp.GetDesired().GetComposite().GetReady() == fnv1.Ready_READY_TRUE {
-		// From the response's flag, never from conditions (notes).
+	if isReady(rsp) {
 		ready = Condition{Type: typeReady, Status: "True", Reason: "Available"}
 	}
 	setCondition(c.XR, ready, c.now())
+}
+
+// isReady goes by what the response says of the composite, else by what it says of every resource, and never by conditions
+// (Crossplane v2.3.4, internal/controller/apiextensions/composite/reconciler.go).
+func isReady(rsp *fnv1.RunFunctionResponse) bool {
+	if said := rsp.GetDesired().GetComposite().GetReady(); said != fnv1.Ready_READY_UNSPECIFIED {
+		return said == fnv1.Ready_READY_TRUE
+	}
+	for _, r := range rsp.GetDesired().GetResources() {
+		if r.GetReady() != fnv1.Ready_READY_TRUE {
+			return false
+		}
+	}
+	return true
 }
 
 // setConditions of the function's own. After a fatal response those that it lacks become Unknown (notes).

@@ -71,14 +71,14 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 	{
 		name: "drops the object when the Secret is gone", property: deletion,
 		file: inPlan,
-		from: "	if observed == nil {\n		return nil\n	}\n	obj.Held",
-		to:   "	if observed == nil || obj.Bucket != \"\" {\n		return nil\n	}\n	obj.Held",
+		from: "	case observed == nil && (!composable || p.claim.isHeld()):",
+		to:   "	case observed == nil && (!composable || p.claim.isHeld()), obj.Bucket != \"\" && !composable:",
 	},
 	{
 		name: "computes the group's name anew", property: deletion,
-		file: inPlan,
-		from: "if name := cmp.Or(observedGroupName(o), o.Composite.Status.AutoscalingGroupName); name != \"\" {",
-		to:   "if name := cmp.Or(observedGroupName(o), o.Composite.Status.AutoscalingGroupName); name != \"\" && in.exports.value == nil {",
+		file: "internal/decision/claim.go",
+		from: "	if name := observedGroupName(o); name != \"\" {\n		return claim{name: name}",
+		to:   "	if name := observedGroupName(o); name != \"\" {\n		if e != nil {\n			name = naming.FormerGroup(identityOf(o, e))\n		}\n		return claim{name: name}",
 	},
 	{
 		name: "sends a group another name than it has in AWS", property: deletion,
@@ -119,8 +119,8 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 	{
 		name: "calls another attempt's template like the one before", property: convergence,
 		file: inPlan,
-		from: "naming.Template(p.groupName, p.Current)",
-		to:   "naming.Template(p.groupName, naming.Attempt{RollKey: p.Current.RollKey})",
+		from: "naming.Template(p.claim.name, p.Current)",
+		to:   "naming.Template(p.claim.name, naming.Attempt{RollKey: p.Current.RollKey})",
 	},
 	{
 		name: "retries without bound", property: refreshes,
