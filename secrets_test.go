@@ -35,6 +35,31 @@ var canaries = []string{canaryLine1, canaryLine2, canaryOther, canaryFormat, can
 
 const payload = "#cloud-config\nwrite_files: [{content: " + canaryLine1 + "}]\nruncmd: [" + canaryLine2 + "]\n"
 
+const ignitionPayload = `{"ignition":{"version":"3.4.0"},"passwd":{"users":[{"name":"` + canaryLine1 + `"},{"name":"` + canaryLine2 + `"}]}}`
+
+type unusablePayload struct {
+	format  string
+	payload []byte
+}
+
+// unusablePayloads begin with a secret, end with one, or hold one where a parser stops.
+func unusablePayloads(t *testing.T) map[string]unusablePayload {
+	t.Helper()
+	return map[string]unusablePayload{
+		"FirstLine": {payload: []byte(canaryLine1 + "\n" + payload)},
+		"MIME":      {payload: []byte("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"" + canaryLine1 + "\"\n\n" + payload)},
+		"Script":    {payload: []byte("#!/bin/sh -c " + canaryLine1 + "\n")},
+		"Include":   {payload: []byte("#include\nhttps://" + canaryLine2 + "\n")},
+		"BOM":       {payload: []byte("\xef\xbb\xbf" + payload)},
+		"Gzip":      {payload: gzipped(t, "#!/bin/sh "+canaryLine1+"\n")},
+		"GzipName":  {payload: append([]byte{0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 0}, canaryLine1...)},
+		"NotJSON":   {format: "ignition", payload: []byte(`{"ignition": ` + canaryLine1)},
+		"JSONCut":   {format: "ignition", payload: []byte(ignitionPayload[:len(ignitionPayload)-4])},
+		"NoVersion": {format: "ignition", payload: []byte(`{"ignition": {"` + canaryLine1 + `": 1}, "version": "` + canaryLine2 + `"}`)},
+		"Version":   {format: "ignition", payload: []byte(`{"ignition": {"version": {"` + canaryLine1 + `": 1}}}`)},
+	}
+}
+
 // leaks are the canaries that a text holds: as they are, in base64 from whatever offset and in either alphabet, in hex, as
 // the numbers that a log prints bytes as.
 func leaks(text string) []string {
@@ -230,8 +255,24 @@ func TestSecretsStaySecret(t *testing.T) {
 			reason: "Ignition cannot fetch gzip.", staged: true,
 			change: func(t *testing.T, req *fnv1.RunFunctionRequest) {
 				setSpec(t, req, "{bootstrap: {dataSecretRef: {name: demo-pool-0}, format: ignition}, nodeLabels: {}}")
-				setData(req, "value", gzipped(t, payload))
+				setData(req, "value", gzipped(t, ignitionPayload))
 			},
+		},
+		"NewFormat": {
+			reason: "The Secret's format turns to ignition; what is staged goes on being so.", staged: true,
+			change: func(_ *testing.T, req *fnv1.RunFunctionRequest) { setData(req, "format", []byte("ignition")) },
+		},
+		"NewFormatWithLabels": {
+			reason: "So does its data, which the labels do not fit.", staged: true,
+			change: func(t *testing.T, req *fnv1.RunFunctionRequest) {
+				setSpec(t, req, "nodeLabels: {tier: web}")
+				setData(req, "format", []byte("ignition"))
+				setData(req, "value", []byte(ignitionPayload))
+			},
+		},
+		"FormatWithoutFormat": {
+			reason: "Ignition comes without its format.", staged: true,
+			change: func(_ *testing.T, req *fnv1.RunFunctionRequest) { setData(req, "value", []byte(ignitionPayload)) },
 		},
 		"NewPoolFormat": {
 			reason: "A new pool is refused for it.", fatal: true,
@@ -286,6 +327,23 @@ func TestSecretsStaySecret(t *testing.T) {
 				delete(req.GetInput().GetFields()["aws"].GetStructValue().GetFields(), "credentials")
 			},
 		},
+	}
+	for name, unusable := range unusablePayloads(t) {
+		// A new pool is refused for what no instance could use; one that exists keeps what it has staged.
+		for _, isNew := range []bool{false, true} {
+			tc := cases["Steady"]
+			tc.reason, tc.fatal, tc.staged = "No instance could use this: "+name, isNew, !isNew
+			tc.change = func(t *testing.T, req *fnv1.RunFunctionRequest) {
+				if unusable.format != "" {
+					setSpec(t, req, "{bootstrap: {dataSecretRef: {name: demo-pool-0}, format: "+unusable.format+"}, nodeLabels: {}}")
+				}
+				setData(req, "value", unusable.payload)
+				if isNew {
+					req.Observed.Resources = nil
+				}
+			}
+			cases[fmt.Sprintf("Unusable%sNew%t", name, isNew)] = tc
+		}
 	}
 	steady := secretRequest(t)
 	for name, tc := range cases {

@@ -61,6 +61,25 @@ func UserData(s Stub) (string, error) {
 	return text, nil
 }
 
+// FormatOf user data that UserData made is the format of the bootstrap data that it fetches. The beginning of the user data is
+// enough. Empty for any other text.
+func FormatOf(userData string) Format {
+	switch {
+	case strings.HasPrefix(userData, boothookHeader):
+		return v1alpha1.BootstrapFormatCloudConfig
+	case strings.HasPrefix(userData, ignitionHeader):
+		return v1alpha1.BootstrapFormatIgnition
+	}
+	return ""
+}
+
+// Beginnings of the user data.
+const (
+	// boothookHeader is cut off by cloud-init, which executes the rest.
+	boothookHeader = "#cloud-boothook\n"
+	ignitionHeader = `{"ignition":`
+)
+
 // validate refuses what no cluster has, so that neither format needs to think of it.
 func (s Stub) validate() error {
 	if !isLowerHyphen(s.Region) {
@@ -75,9 +94,8 @@ func (s Stub) validate() error {
 	if err := checkS3Name("key", s.Key); err != nil {
 		return err
 	}
-	if s.Format == v1alpha1.BootstrapFormatIgnition && len(s.NodeLabels) > 0 {
-		return errors.New("node labels cannot be set with Ignition: " +
-			"set them in the bootstrap data (for kubeadm, nodeRegistration.kubeletExtraArgs) and remove spec.nodeLabels")
+	if err := CheckNodeLabels(s.Format, s.NodeLabels); err != nil {
+		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(s.NodeLabels)) {
 		if !kubeletMaySet(key) {
@@ -89,6 +107,15 @@ func (s Stub) validate() error {
 		if msgs := validation.IsValidLabelValue(s.NodeLabels[key]); len(msgs) > 0 {
 			return fmt.Errorf("value %q of node label %q: %s", s.NodeLabels[key], key, strings.Join(msgs, "; "))
 		}
+	}
+	return nil
+}
+
+// CheckNodeLabels refuses labels, of those that FilterNodeLabels kept, where nothing could set them.
+func CheckNodeLabels(format Format, kept map[string]string) error {
+	if format == v1alpha1.BootstrapFormatIgnition && len(kept) > 0 {
+		return errors.New("node labels cannot be set with Ignition: " +
+			"set them in the bootstrap data (for kubeadm, nodeRegistration.kubeletExtraArgs) and remove spec.nodeLabels")
 	}
 	return nil
 }
@@ -125,8 +152,7 @@ var stubScript = sync.OnceValue(func() string { //nolint:gochecknoglobals // The
 func boothook(s Stub) string {
 	o := newObject(s.Region, s.Bucket, s.Key)
 	var b strings.Builder
-	// cloud-init cuts the first line off and executes the rest.
-	b.WriteString("#cloud-boothook\n#!/bin/sh\n# Made by function-aws-machinepool: see its docs/bootstrap.md, and internal/bootstrap/stub.sh for comments.\n")
+	b.WriteString(boothookHeader + "#!/bin/sh\n# Made by function-aws-machinepool: see its docs/bootstrap.md, and internal/bootstrap/stub.sh for comments.\n")
 	for _, v := range []struct{ name, value string }{
 		{"region", s.Region},
 		{"bucket", s.Bucket},

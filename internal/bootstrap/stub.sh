@@ -237,7 +237,7 @@ bytes() {
 	printf "$escapes"
 }
 
-# kind says what $new is, in words of its own. cloud-init, too, overlooks case and blank lines.
+# kind says what $new is, in words of its own. cloud-init, too, overlooks case and blank lines. payload.go has the same rule.
 kind() {
 	head -c 4096 "$new" | awk '
 		{ sub(/[ \t\r]+$/, "") }

@@ -31,32 +31,26 @@ type bootstrapInput struct {
 var formats = []v1alpha1.BootstrapFormat{v1alpha1.BootstrapFormatCloudConfig, v1alpha1.BootstrapFormatIgnition} //nolint:gochecknoglobals // A constant table.
 
 func bootstrapOf(o *pool.Observation, e *v1alpha1.Exports) bootstrapInput {
-	spec := o.Composite.Spec
-	labels, dropped := bootstrap.FilterNodeLabels(spec.NodeLabels)
+	labels, dropped := bootstrap.FilterNodeLabels(o.Composite.Spec.NodeLabels)
 	in := bootstrapInput{dropped: dropped, condition: bootstrapCondition(o)}
-
-	format := spec.Bootstrap.Format
-	if format == "" && o.Bootstrap.Source == pool.SourceFound {
-		format = cmp.Or(v1alpha1.BootstrapFormat(o.Bootstrap.Format), v1alpha1.BootstrapFormatCloudConfig)
-		if !slices.Contains(formats, format) {
-			// The value may be anything that was put into a Secret, so it is not repeated.
-			return in.unusable(o, "the Secret's key \"format\" names no supported format: set it, or spec.bootstrap.format, to cloud-config or ignition")
-		}
+	if e != nil {
+		in.bucket, in.key = staged(o, e)
 	}
-	if o.Bootstrap.Source == pool.SourceFound {
-		in.payload = o.Bootstrap.Payload
-		if err := bootstrap.CheckPayload(format, in.payload); err != nil {
-			return in.unusable(o, err.Error())
-		}
+	format, problem := formatOf(o, labels, e)
+	if problem != nil {
+		return in.unusable(o, problem)
 	}
-	if e == nil {
+	in.payload = o.Bootstrap.Payload
+	if e == nil || !slices.Contains(formats, format) {
 		return in
 	}
-	in.bucket, in.key = staged(o, e)
-	if format == "" {
-		return in
+	stub := bootstrap.Stub{Format: format, Region: e.Region, Bucket: in.bucket, Key: in.key}
+	if _, err := bootstrap.UserData(stub); err != nil {
+		// Not the author's: the bucket and the key are those of the object that is observed.
+		return in.unusable(o, field.Forbidden(field.NewPath("spec", "bootstrap"), err.Error()))
 	}
-	userData, err := bootstrap.UserData(bootstrap.Stub{Format: format, Region: e.Region, Bucket: in.bucket, Key: in.key, NodeLabels: labels})
+	stub.NodeLabels = labels
+	userData, err := bootstrap.UserData(stub)
 	if err != nil {
 		in.refused = field.ErrorList{field.Forbidden(field.NewPath("spec", "nodeLabels"), err.Error())}
 	}
@@ -64,14 +58,67 @@ func bootstrapOf(o *pool.Observation, e *v1alpha1.Exports) bootstrapInput {
 	return in
 }
 
-// unusable data refuses a new pool. One that exists goes on with what it has staged: the Secret is not its author's.
-func (in bootstrapInput) unusable(o *pool.Observation, detail string) bootstrapInput {
-	in.payload = nil
-	in.condition = condition.New(condition.TypeBootstrapConfigReady, condition.False, reasonMalformed, detail+kept(o))
-	if o.Managed.Object == nil {
-		in.refused = field.ErrorList{field.Forbidden(field.NewPath("spec", "bootstrap", "dataSecretRef"), detail)}
+// formatOf the bootstrap data, and why the pool cannot be run with what is found. The format is empty while only a Secret that
+// is missing knows it.
+func formatOf(o *pool.Observation, labels map[string]string, e *v1alpha1.Exports) (v1alpha1.BootstrapFormat, *field.Error) {
+	chosen := o.Composite.Spec.Bootstrap.Format
+	if o.Bootstrap.Source != pool.SourceFound || chosen != "" && !slices.Contains(formats, chosen) {
+		return chosen, nil // A format of the author's that does not exist is told with the spec's other errors.
 	}
+	ref := field.NewPath("spec", "bootstrap", "dataSecretRef")
+	format := cmp.Or(chosen, v1alpha1.BootstrapFormat(o.Bootstrap.Format), v1alpha1.BootstrapFormatCloudConfig)
+	if !slices.Contains(formats, format) {
+		// The value may be anything that was put into a Secret, so it is not repeated.
+		return "", field.Forbidden(ref, `the Secret's key "format" names no supported format: set it, or spec.bootstrap.format, to cloud-config or ignition`)
+	}
+	if err := bootstrap.CheckPayload(format, o.Bootstrap.Payload); err != nil {
+		return "", field.Forbidden(ref, err.Error())
+	}
+	if err := bootstrap.CheckNodeLabels(format, labels); err != nil && chosen == "" {
+		return "", field.Forbidden(field.NewPath("spec", "nodeLabels"), `the Secret's key "format" says ignition: `+err.Error())
+	}
+	if boots := bootsWith(o); e == nil && !isNew(o) && boots != "" && boots != format {
+		return "", field.Forbidden(ref, fmt.Sprintf("the bootstrap data is %s, the launch template boots %s, and cannot change while the cluster's exports are missing", format, boots))
+	}
+	return format, nil
+}
+
+// unusable bootstrap data, or a format that the pool cannot have, refuses a new pool. One that exists goes on: the Secret is not
+// its author's. Its launch template stays as it is, and is sent data that its instances can boot with.
+func (in bootstrapInput) unusable(o *pool.Observation, problem *field.Error) bootstrapInput {
+	note := kept(o)
+	boots := bootsWith(o)
+	switch {
+	case isNew(o):
+		in.refused = field.ErrorList{problem}
+	case boots != "" && bootstrap.CheckPayload(boots, o.Bootstrap.Payload) == nil:
+		in.payload = o.Bootstrap.Payload
+		note = fmt.Sprintf("; the launch template stays as it is, with %s data, which is still staged", boots)
+	}
+	in.condition = condition.New(condition.TypeBootstrapConfigReady, condition.False, reasonMalformed, problem.Detail+note)
 	return in
+}
+
+// isNew says that nothing of the pool exists that its bootstrap data could harm.
+func isNew(o *pool.Observation) bool { return o.Managed.Group == nil && o.Managed.Object == nil }
+
+// bootsWith is the format that the pool's instances boot with: that of the launch template that the group was last sent, and
+// before there is one that of its templates. Empty where that is not known, or where they differ.
+func bootsWith(o *pool.Observation) v1alpha1.BootstrapFormat {
+	seen := map[v1alpha1.BootstrapFormat]bool{}
+	for _, t := range o.Managed.Templates {
+		if g := o.Managed.Group; g != nil && t.ID != "" && t.ID == g.SentTemplateID {
+			return t.Format
+		}
+		seen[t.Format] = true
+	}
+	if len(seen) != 1 {
+		return ""
+	}
+	for format := range seen {
+		return format
+	}
+	return ""
 }
 
 // staged is where the payload is: where the observed object has it, as neither its bucket nor its key can change. An object that

@@ -24,6 +24,7 @@ const (
 	newerKey        = "c46ea5cd" // Of v1.34.2 and the pinned image, by sha256sum.
 	newerTemplate   = "launch-template-" + newerKey
 	secretPayload   = "#cloud-config\n# do-not-tell"
+	ignitionPayload = `{"ignition": {"version": "3.4.0"}, "passwd": {"users": [{"name": "do-not-tell"}]}}`
 )
 
 // A change to an observation.
@@ -76,7 +77,7 @@ func resource(kind string) pool.Resource {
 }
 
 func template(key, id string) pool.ObservedTemplate {
-	t := pool.ObservedTemplate{Resource: resource("LaunchTemplate"), Name: groupNameInAWS + "-" + key, ID: id, ImageID: pinnedImage}
+	t := pool.ObservedTemplate{Resource: resource("LaunchTemplate"), Name: groupNameInAWS + "-" + key, ID: id, ImageID: pinnedImage, Format: v1alpha1.BootstrapFormatCloudConfig}
 	t.ExternalName = id
 	return t
 }
@@ -238,16 +239,22 @@ func TestNeverLosesWhatExists(t *testing.T) {
 		"secret not fetched": func(o *pool.Observation) { o.Bootstrap = pool.BootstrapData{Source: pool.SourceNotFetched} },
 		"secret empty":       func(o *pool.Observation) { o.Bootstrap = pool.BootstrapData{Source: pool.SourceEmpty} },
 		"secret malformed":   func(o *pool.Observation) { o.Bootstrap = pool.BootstrapData{Source: pool.SourceMalformed} },
-		"format known":       func(o *pool.Observation) { o.Composite.Spec.Bootstrap.Format = v1alpha1.BootstrapFormatCloudConfig },
-		"new version":        newVersion,
-		"roll":               newerTemplateExists,
-		"image not pinned":   func(o *pool.Observation) { o.Composite.Spec.MachineImage.ID = nil },
-		"image not found":    func(o *pool.Observation) { o.Composite.Spec.MachineImage.ID, o.AWS.Image.Asked = nil, true },
-		"version gone":       func(o *pool.Observation) { o.Composite.Spec.KubernetesVersion = nil },
-		"reads fail":         func(o *pool.Observation) { o.Input.AWS.Identity = v1beta1.IdentityPod; readFails(o) },
-		"group gone in AWS":  func(o *pool.Observation) { o.AWS.Group = pool.Read[*pool.Group]{Asked: true} },
-		"group not in AWS":   func(o *pool.Observation) { o.Managed.Group.ARN, o.Managed.Group.TemplateID = "", "" },
-		"group is stale":     func(o *pool.Observation) { o.Managed.Group.SentTemplateID = "" },
+		"secret unusable":    secret(pool.BootstrapData{Source: pool.SourceFound, Payload: []byte("#!/bin/sh\n")}),
+		"secret ignition":    secret(pool.BootstrapData{Source: pool.SourceFound, Payload: []byte(ignitionPayload), Format: "ignition"}),
+		"secret any format":  secret(pool.BootstrapData{Source: pool.SourceFound, Payload: []byte(secretPayload), Format: "powershell"}),
+		"secret of labels": func(o *pool.Observation) {
+			o.Composite.Spec.NodeLabels, o.Bootstrap.Format = map[string]string{"a": "b"}, "ignition"
+		},
+		"format known":      func(o *pool.Observation) { o.Composite.Spec.Bootstrap.Format = v1alpha1.BootstrapFormatCloudConfig },
+		"new version":       newVersion,
+		"roll":              newerTemplateExists,
+		"image not pinned":  func(o *pool.Observation) { o.Composite.Spec.MachineImage.ID = nil },
+		"image not found":   func(o *pool.Observation) { o.Composite.Spec.MachineImage.ID, o.AWS.Image.Asked = nil, true },
+		"version gone":      func(o *pool.Observation) { o.Composite.Spec.KubernetesVersion = nil },
+		"reads fail":        func(o *pool.Observation) { o.Input.AWS.Identity = v1beta1.IdentityPod; readFails(o) },
+		"group gone in AWS": func(o *pool.Observation) { o.AWS.Group = pool.Read[*pool.Group]{Asked: true} },
+		"group not in AWS":  func(o *pool.Observation) { o.Managed.Group.ARN, o.Managed.Group.TemplateID = "", "" },
+		"group is stale":    func(o *pool.Observation) { o.Managed.Group.SentTemplateID = "" },
 		"template without id": func(o *pool.Observation) {
 			o.Managed.Templates[currentTemplate] = pool.ObservedTemplate{Resource: resource("LaunchTemplate")}
 		},

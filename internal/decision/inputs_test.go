@@ -28,8 +28,8 @@ func manyErrors(o *pool.Observation) {
 }
 
 func TestRefusal(t *testing.T) {
-	withoutObject := func(o *pool.Observation) { o.Managed.Object = nil }
-	d := Of(steadyPool(manyErrors, withoutObject))
+	withoutGroup := func(o *pool.Observation) { o.Managed.Object, o.Managed.Group = nil, nil }
+	d := Of(steadyPool(manyErrors, withoutGroup))
 	paths := make([]string, 0, len(d.Refused))
 	for _, err := range d.Refused {
 		paths = append(paths, err.Field)
@@ -55,7 +55,7 @@ func TestRefusal(t *testing.T) {
 		t.Errorf("Of(...): %+v", c)
 	}
 	for i := range 20 {
-		if again := Of(steadyPool(manyErrors, withoutObject)); Message(again.Refused) != Message(d.Refused) {
+		if again := Of(steadyPool(manyErrors, withoutGroup)); Message(again.Refused) != Message(d.Refused) {
 			t.Fatalf("Of(...): run %d refuses in another order:\n%s\n%s", i, Message(d.Refused), Message(again.Refused))
 		}
 	}

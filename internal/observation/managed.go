@@ -1,6 +1,7 @@
 package observation
 
 import (
+	"encoding/base64"
 	"strings"
 	"time"
 
@@ -8,6 +9,8 @@ import (
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/bootstrap"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
@@ -133,6 +136,7 @@ func templateOf(s *structpb.Struct) pool.ObservedTemplate {
 		Resource: resourceOf(s, conditions),
 		Name:     text(s, "spec", "forProvider", "name"),
 		ImageID:  text(s, "spec", "forProvider", "imageId"),
+		Format:   formatOf(text(s, "spec", "forProvider", "userData")),
 	}
 	t.ID = text(s, "status", "atProvider", "id")
 	if t.ID == "" && strings.HasPrefix(t.ExternalName, "lt-") {
@@ -147,6 +151,15 @@ func templateOf(s *structpb.Struct) pool.ObservedTemplate {
 		t.Creation = creationProblem(conditions)
 	}
 	return t
+}
+
+// formatOf user data in base64, of which its beginning says enough.
+func formatOf(userData string) v1alpha1.BootstrapFormat {
+	beginning, err := base64.StdEncoding.DecodeString(userData[:min(len(userData), 32)])
+	if err != nil {
+		return ""
+	}
+	return bootstrap.FormatOf(string(beginning))
 }
 
 // creationProblem reads, from what the managed resource says of itself, why it cannot be created: what EC2 answers when

@@ -1,11 +1,13 @@
 package observation
 
 import (
+	"encoding/base64"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
 
@@ -74,6 +76,24 @@ func TestFromManaged(t *testing.T) {
 			want: template(func(tpl *pool.ObservedTemplate) {
 				tpl.ID, tpl.ExternalName = "lt-1", "lt-9"
 				tpl.Created = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+			}),
+		},
+		"TemplateForCloudConfig": {
+			reason: "The user data says what format its instances boot with; its beginning is enough.",
+			args: `{launch-template-1a2b3c4d: {resource: {spec: {forProvider: {userData: "` +
+				base64.StdEncoding.EncodeToString([]byte("#cloud-boothook\n#!/bin/sh\n# Made by function-aws-machinepool")) + `"}}}}}`,
+			want: template(func(tpl *pool.ObservedTemplate) {
+				tpl.Format = v1alpha1.BootstrapFormatCloudConfig
+				tpl.Spec = map[string]any{"forProvider": map[string]any{
+					"userData": base64.StdEncoding.EncodeToString([]byte("#cloud-boothook\n#!/bin/sh\n# Made by function-aws-machinepool")),
+				}}
+			}),
+		},
+		"TemplateOfOthersUserData": {
+			reason: "User data that is no base64 is none of the function's.",
+			args:   `{launch-template-1a2b3c4d: {resource: {spec: {forProvider: {userData: "#cloud-boothook"}}}}}`,
+			want: template(func(tpl *pool.ObservedTemplate) {
+				tpl.Spec = map[string]any{"forProvider": map[string]any{"userData": "#cloud-boothook"}}
 			}),
 		},
 		"TemplateRestored": {

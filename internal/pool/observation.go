@@ -168,6 +168,8 @@ type ObservedTemplate struct {
 	ID string
 	// ImageID last asked for.
 	ImageID string
+	// Format of the bootstrap data that its instances boot with; empty where its user data is none of the function's.
+	Format v1alpha1.BootstrapFormat
 	// Created is when the managed resource was; zero when not known.
 	Created time.Time
 	// Creation is why the provider cannot create it, empty while it still may.
