@@ -279,3 +279,51 @@ func worstPool(tb testing.TB) (*fnv1.RunFunctionRequest, AWSReader) {
 	specOf(req)["kubernetesVersion"] = structpb.NewStringValue("v1.34.2")
 	return req, reader
 }
+
+// maxSecretBytes is how much a Secret can hold in all.
+// https://kubernetes.io/docs/concepts/configuration/secret/#restriction-data-size
+const maxSecretBytes = 1 << 20
+
+// TestTheLargestSecretIsTold holds that a Secret as large as there is one neither fails a run nor makes a message that is larger
+// than main.go lets gRPC receive, beside the largest pool with as much staged as there can be. What is staged stays.
+func TestTheLargestSecretIsTold(t *testing.T) {
+	const head = "#cloud-config\n"
+	req, reader := worstPool(t)
+	object := req.GetObserved().GetResources()["bootstrap-object"].GetResource()
+	object.Fields["status"].GetStructValue().Fields["atProvider"] = structpb.NewStructValue(proto.CloneOf(object.GetFields()["spec"].GetStructValue().GetFields()["forProvider"].GetStructValue()))
+	for name, tc := range map[string]struct {
+		change func()
+		want   string
+	}{
+		"Value": {
+			change: func() { setData(req, "value", []byte(head+strings.Repeat("#", maxSecretBytes-len(head)))) },
+			want:   "is larger than 524288 bytes (512 KiB)",
+		},
+		"OtherKeys": {
+			change: func() {
+				setData(req, "value", []byte(head+strings.Repeat("#", bootstrap.MaxPayloadBytes-len(head))))
+				setData(req, "other", []byte(strings.Repeat("#", maxSecretBytes-bootstrap.MaxPayloadBytes)))
+			},
+			want: "the bootstrap data is staged in S3",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.change()
+			rsp, err := NewFunction(WithAWSReader(reader)).RunFunction(context.Background(), proto.CloneOf(req))
+			if err != nil || isFatal(rsp) {
+				t.Fatalf("RunFunction(...): %v, %.500s", err, strings.Join(said(rsp), "; "))
+			}
+			for _, m := range []proto.Message{req, rsp} {
+				if got, limit := proto.Size(m), 4<<20; got > limit {
+					t.Errorf("%T: want at most %d bytes, got %d", m, limit, got)
+				}
+			}
+			if text := strings.Join(said(rsp), "; "); !strings.Contains(text, tc.want) {
+				t.Errorf("RunFunction(...): want %q said, got %.2000s", tc.want, text)
+			}
+			if rsp.GetDesired().GetResources()["bootstrap-object"] == nil {
+				t.Error("RunFunction(...): what is staged is lost")
+			}
+		})
+	}
+}

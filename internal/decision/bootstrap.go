@@ -147,7 +147,7 @@ func bootstrapCondition(o *pool.Observation) condition.Condition {
 	case pool.SourceRefused, pool.SourceOutOfScope:
 		return state(condition.False, reasonRefused, "the Secret that spec.bootstrap.dataSecretRef names is not read: the pool may not name it"+kept(o))
 	case pool.SourceTooLarge:
-		return state(condition.False, reasonTooLarge, fmt.Sprintf("the data of %s at key %q is larger than %d bytes: compress it, or have it fetch the rest%s", secret, ref.Key, bootstrap.MaxPayloadBytes, kept(o)))
+		return state(condition.False, reasonTooLarge, fmt.Sprintf("the data of %s at key %q is larger than %d bytes (%d KiB): compress it if it is cloud-config, or have it fetch the rest%s", secret, ref.Key, bootstrap.MaxPayloadBytes, bootstrap.MaxPayloadBytes/1024, kept(o)))
 	case pool.SourceMalformed:
 		return state(condition.False, reasonMalformed, fmt.Sprintf("the data of %s at key %q is not base64%s", secret, ref.Key, kept(o)))
 	case pool.SourceFound:

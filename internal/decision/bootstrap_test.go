@@ -81,7 +81,7 @@ func TestBootstrapCondition(t *testing.T) {
 		"TooLarge": {
 			reason: "Data that no managed resource can hold leaves what is staged.",
 			args:   steadyPool(func(o *pool.Observation) { o.Bootstrap = pool.BootstrapData{Source: pool.SourceTooLarge} }),
-			want:   ready("False", "TooLarge", `the data of Secret team-a/demo-pool-0 at key "value" is larger than 524288 bytes: compress it, or have it fetch the rest; the data that is staged stays`),
+			want:   ready("False", "TooLarge", `the data of Secret team-a/demo-pool-0 at key "value" is larger than 524288 bytes (512 KiB): compress it if it is cloud-config, or have it fetch the rest; the data that is staged stays`),
 		},
 		"Staged": {
 			reason: "Data whose object is Ready and Synced is staged.",
