@@ -259,8 +259,12 @@ func TestSecretsStaySecret(t *testing.T) {
 			},
 		},
 		"NewFormat": {
-			reason: "The Secret's format turns to ignition; what is staged goes on being so.", staged: true,
-			change: func(_ *testing.T, req *fnv1.RunFunctionRequest) { setData(req, "format", []byte("ignition")) },
+			reason: "The Secret's format turns to ignition; its data, which is new, is still staged.", staged: true,
+			change: func(_ *testing.T, req *fnv1.RunFunctionRequest) {
+				object := req.GetObserved().GetResources()["bootstrap-object"].GetResource()
+				object.GetFields()["spec"].GetStructValue().GetFields()["forProvider"].GetStructValue().Fields["contentBase64"] = structpb.NewStringValue("b2xk")
+				setData(req, "format", []byte("ignition"))
+			},
 		},
 		"NewFormatWithLabels": {
 			reason: "So does its data, which the labels do not fit.", staged: true,

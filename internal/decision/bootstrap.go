@@ -62,6 +62,9 @@ func bootstrapOf(o *pool.Observation, e *v1alpha1.Exports) bootstrapInput {
 // is missing knows it.
 func formatOf(o *pool.Observation, labels map[string]string, e *v1alpha1.Exports) (v1alpha1.BootstrapFormat, *field.Error) {
 	chosen := o.Composite.Spec.Bootstrap.Format
+	if o.Bootstrap.Source == pool.SourceTooLarge || o.Bootstrap.Source == pool.SourceMalformed {
+		return "", nil // As with data that is looked at and found unusable, no roll begins to nodes that may not join.
+	}
 	if o.Bootstrap.Source != pool.SourceFound || chosen != "" && !slices.Contains(formats, chosen) {
 		return chosen, nil // A format of the author's that does not exist is told with the spec's other errors.
 	}

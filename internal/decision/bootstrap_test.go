@@ -392,6 +392,23 @@ func TestAPayloadThatNoInstanceCanUseIsTold(t *testing.T) {
 	}
 }
 
+// TestNoRollBeginsWithDataThatCannotBeStaged holds that data that is too large, or not decodable, holds a roll as unusable data
+// does, even where the spec names the format.
+func TestNoRollBeginsWithDataThatCannotBeStaged(t *testing.T) {
+	for _, source := range []pool.Source{pool.SourceTooLarge, pool.SourceMalformed} {
+		d := Of(steadyPool(newVersion, secret(pool.BootstrapData{Source: source}), func(o *pool.Observation) {
+			o.Composite.Spec.Bootstrap.Format = v1alpha1.BootstrapFormatCloudConfig
+			o.Composite.Spec.Replicas = new(int32(7))
+		}))
+		if hasTemplate(d, newerTemplate) || !hasTemplate(d, currentTemplate) {
+			t.Errorf("%s: a roll begins", source)
+		}
+		if d.Group == nil || d.Group.Held != nil || d.Group.Capacity.Min != 7 {
+			t.Errorf("%s: the pool does not scale: %+v", source, d.Group)
+		}
+	}
+}
+
 // TestASecretsFormatNeverStopsAPoolThatExists holds that whatever the Secret's key "format" says, a pool that exists is not
 // refused for it, is sent its tokens where its instances can boot with them, scales, and says what is wrong.
 func TestASecretsFormatNeverStopsAPoolThatExists(t *testing.T) {
