@@ -185,11 +185,7 @@ func stubVerdicts(t *testing.T, payloads map[string][]byte) map[string]string {
 	if !found {
 		t.Fatal("stub.sh: it does not look at the YAML last")
 	}
-	dir, err := os.MkdirTemp("", "stub") // Not t.TempDir, which grows with each draw.
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // A directory of temporary files.
+	dir := t.TempDir()
 	for name, payload := range payloads {
 		if err := os.WriteFile(filepath.Join(dir, name+".payload"), payload, 0o600); err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 
@@ -39,7 +40,7 @@ func CheckPayload(format Format, payload []byte) error {
 	}
 	err := checkCloudConfig(payload)
 	if errors.Is(err, errNotCloudConfig) && isIgnition(payload) {
-		return errors.New(err.Error() + `; it is an Ignition config: set spec.bootstrap.format, or the Secret's key "format", to ignition`)
+		return fmt.Errorf(`%w; it is an Ignition config: set spec.bootstrap.format, or the Secret's key "format", to ignition`, err)
 	}
 	return err
 }
@@ -52,11 +53,12 @@ func checkIgnition(payload []byte) error {
 	case isIgnition(payload):
 		return nil
 	case checkCloudConfig(payload) == nil:
-		return errors.New("the bootstrap data is not an Ignition config: it must be JSON, from its first line on, with ignition.version" +
-			`; it is cloud-config: set spec.bootstrap.format, or the Secret's key "format", to cloud-config`)
+		return fmt.Errorf(`%w; it is cloud-config: set spec.bootstrap.format, or the Secret's key "format", to cloud-config`, errNotIgnition)
 	}
-	return errors.New("the bootstrap data is not an Ignition config: it must be JSON, from its first line on, with ignition.version")
+	return errNotIgnition
 }
+
+var errNotIgnition = errors.New("the bootstrap data is not an Ignition config: it must be JSON, from its first line on, with ignition.version")
 
 // isIgnition says whether the data is a whole JSON object that Ignition finds a version in.
 func isIgnition(payload []byte) bool {

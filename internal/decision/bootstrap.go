@@ -59,31 +59,41 @@ func bootstrapOf(o *pool.Observation, e *v1alpha1.Exports) bootstrapInput {
 }
 
 // formatOf the bootstrap data, and why the pool cannot be run with what is found. The format is empty while only a Secret that
-// is missing knows it.
+// is missing knows it, and where no roll may begin: with data that cannot be staged, new nodes may not join.
 func formatOf(o *pool.Observation, labels map[string]string, e *v1alpha1.Exports) (v1alpha1.BootstrapFormat, *field.Error) {
 	chosen := o.Composite.Spec.Bootstrap.Format
-	if o.Bootstrap.Source == pool.SourceTooLarge || o.Bootstrap.Source == pool.SourceMalformed {
-		return "", nil // As with data that is looked at and found unusable, no roll begins to nodes that may not join.
+	switch {
+	case o.Bootstrap.Source == pool.SourceTooLarge, o.Bootstrap.Source == pool.SourceMalformed:
+		return "", nil
+	case o.Bootstrap.Source != pool.SourceFound:
+		return chosen, nil
+	case chosen != "" && !slices.Contains(formats, chosen):
+		return chosen, nil // It is told with the spec's other errors.
 	}
-	if o.Bootstrap.Source != pool.SourceFound || chosen != "" && !slices.Contains(formats, chosen) {
-		return chosen, nil // A format of the author's that does not exist is told with the spec's other errors.
-	}
-	ref := field.NewPath("spec", "bootstrap", "dataSecretRef")
 	format := cmp.Or(chosen, v1alpha1.BootstrapFormat(o.Bootstrap.Format), v1alpha1.BootstrapFormatCloudConfig)
-	if !slices.Contains(formats, format) {
-		// The value may be anything that was put into a Secret, so it is not repeated.
-		return "", field.Forbidden(ref, `the Secret's key "format" names no supported format: set it, or spec.bootstrap.format, to cloud-config or ignition`)
-	}
-	if err := bootstrap.CheckPayload(format, o.Bootstrap.Payload); err != nil {
-		return "", field.Forbidden(ref, err.Error())
-	}
-	if err := bootstrap.CheckNodeLabels(format, labels); err != nil && chosen == "" {
-		return "", field.Forbidden(field.NewPath("spec", "nodeLabels"), `the Secret's key "format" says ignition: `+err.Error())
-	}
-	if boots := bootsWith(o); e == nil && !isNew(o) && boots != "" && boots != format {
-		return "", field.Forbidden(ref, fmt.Sprintf("the bootstrap data is %s, the launch template boots %s, and cannot change while the cluster's exports are missing", format, boots))
+	if problem := checkFormat(o, format, labels, e); problem != nil {
+		return "", problem
 	}
 	return format, nil
+}
+
+// checkFormat of bootstrap data that was found.
+func checkFormat(o *pool.Observation, format v1alpha1.BootstrapFormat, labels map[string]string, e *v1alpha1.Exports) *field.Error {
+	ref := field.NewPath("spec", "bootstrap", "dataSecretRef")
+	if !slices.Contains(formats, format) {
+		// The value may be anything that was put into a Secret, so it is not repeated.
+		return field.Forbidden(ref, `the Secret's key "format" names no supported format: set it, or spec.bootstrap.format, to cloud-config or ignition`)
+	}
+	if err := bootstrap.CheckPayload(format, o.Bootstrap.Payload); err != nil {
+		return field.Forbidden(ref, err.Error())
+	}
+	if err := bootstrap.CheckNodeLabels(format, labels); err != nil && o.Composite.Spec.Bootstrap.Format == "" {
+		return field.Forbidden(field.NewPath("spec", "nodeLabels"), `the Secret's key "format" says ignition: `+err.Error())
+	}
+	if boots := bootsWith(o); e == nil && !isNew(o) && boots != "" && boots != format {
+		return field.Forbidden(ref, fmt.Sprintf("the bootstrap data is %s, the launch template boots %s, and cannot change while the cluster's exports are missing", format, boots))
+	}
+	return nil
 }
 
 // unusable bootstrap data, or a format that the pool cannot have, refuses a new pool. One that exists goes on: the Secret is not
