@@ -1,6 +1,7 @@
 package observation
 
 import (
+	"fmt"
 	"slices"
 
 	"google.golang.org/protobuf/types/known/structpb"
@@ -19,7 +20,7 @@ func decodeExports(s *structpb.Struct) (*v1alpha1.Exports, []string) {
 		KubernetesClusterID: d.text(s, "kubernetes_cluster_id", "kubernetes_cluster_id"),
 		BootstrapBucket:     d.text(s, "bootstrap_bucket", "bootstrap_bucket"),
 	}
-	if zones := d.object(s, "failure_domains", "failure_domains").GetFields(); len(zones) > 0 {
+	if zones := d.object(s, "failure_domains", "failure_domains").GetFields(); d.atMost(len(zones), v1alpha1.MaxZones, "failure_domains") && len(zones) > 0 {
 		e.FailureDomains = make(map[string]v1alpha1.FailureDomain, len(zones))
 		for name, zone := range zones {
 			fields := d.structOf(zone, "failure_domains[*]")
@@ -36,8 +37,17 @@ func decodeExports(s *structpb.Struct) (*v1alpha1.Exports, []string) {
 // An exportsDecoder notes each field of another type than expected, once. Null is like absent.
 type exportsDecoder struct{ wrong []string }
 
-func (d *exportsDecoder) note(path, must string) {
-	message := path + " must be " + must
+func (d *exportsDecoder) note(path, must string) { d.say(path + " must be " + must) }
+
+// atMost notes a list or a map of more items, none of which is then decoded.
+func (d *exportsDecoder) atMost(n, most int, path string) bool {
+	if n > most {
+		d.say(fmt.Sprintf("%s must have at most %d items", path, most))
+	}
+	return n <= most
+}
+
+func (d *exportsDecoder) say(message string) {
 	if !slices.Contains(d.wrong, message) {
 		d.wrong = append(d.wrong, message)
 	}
@@ -68,7 +78,7 @@ func (d *exportsDecoder) texts(s *structpb.Struct, name, path string) []string {
 		d.note(path, "a list")
 	}
 	items := v.GetListValue().GetValues()
-	if len(items) == 0 {
+	if len(items) == 0 || !d.atMost(len(items), v1alpha1.MaxWorkerSecurityGroups, path) {
 		return nil
 	}
 	out := make([]string, 0, len(items))

@@ -116,6 +116,7 @@ func statusOf(v *structpb.Value) v1alpha1.MachinePoolStatus {
 	if holdsMore(v, maxStatusValues) || runtime.DefaultUnstructuredConverter.FromUnstructured(v.GetStructValue().AsMap(), &s) != nil {
 		return v1alpha1.MachinePoolStatus{}
 	}
+	s.Bound()
 	return s
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/bootstrap"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/cluster"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/syntax"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/validation"
 )
 
@@ -27,11 +28,12 @@ const (
 )
 
 // fetched returns a required resource, and how far it has come. One that Crossplane was not asked for yet is missing
-// from the request; one that does not exist is there without items. One without a name is never asked for.
+// from the request; one that does not exist is there without items. One without a name that an object can have is never
+// asked for.
 func fetched(required map[string]*fnv1.Resources, requirement, name string) (*structpb.Struct, pool.Source) {
 	rs, ok := required[requirement]
 	switch {
-	case name == "":
+	case !syntax.ObjectName.Matches(name):
 		return nil, pool.SourceNotFound
 	case !ok:
 		return nil, pool.SourceNotFetched

@@ -20,6 +20,7 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/managed"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/observation"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/syntax"
 )
 
 // DefaultTTL of a response when no Input says otherwise. The time to live is the only timer that Crossplane has with
@@ -33,10 +34,10 @@ const DefaultTTL = 15 * time.Second
 func Requirements(rsp *fnv1.RunFunctionResponse, o *pool.Observation) {
 	resources := map[string]*fnv1.ResourceSelector{}
 	secret := o.Composite.Spec.Bootstrap.DataSecretRef
-	if secret.Name != "" && o.Bootstrap.Source != pool.SourceRefused {
+	if syntax.ObjectName.Matches(secret.Name) && o.Bootstrap.Source != pool.SourceRefused {
 		resources[observation.RequiredBootstrap] = selector("v1", "Secret", secret.Namespace, secret.Name)
 	}
-	if exports := o.Composite.Spec.Cluster.ExportsFrom; exports != nil && exports.Name != "" && o.Exports.Source != pool.SourceRefused {
+	if exports := o.Composite.Spec.Cluster.ExportsFrom; exports != nil && syntax.ObjectName.Matches(exports.Name) && o.Exports.Source != pool.SourceRefused {
 		namespace := exports.Namespace
 		if cluster.IsClusterScoped(o.Input.ExportsFrom, exports) {
 			namespace = ""
