@@ -73,7 +73,8 @@ func newLife(t tester, s setting) *life {
 // newAccount is an AWS account with images and nothing else.
 func newAccount() *simulator.AWS {
 	aws := simulator.NewAWS(map[string]string{"subnet-0000000a": "us-east-1a", "subnet-0000000b": "us-east-1b", "subnet-0000000c": "us-east-1c"})
-	aws.Images = images()
+	// One that is found by its id alone.
+	aws.Images = append(images(), simulator.Image{ID: "ami-0fedcba9876543210", Name: "own", Owner: "123456789012", Architecture: "x86_64"})
 	return aws
 }
 
@@ -650,6 +651,34 @@ func TestInputsGone(t *testing.T) {
 			gone:      func(l *life) { l.Reader.Fail(simulator.PartImage, pool.ReadAccessDenied) },
 			condition: "ImageResolved",
 		},
+		"NewPinNotFound": {
+			reason:    "The pool is pinned to an image that AWS does not have.",
+			readsOnly: true,
+			gone:      func(l *life) { l.set("ami-00000000000000009", "machineImage", "id") },
+			condition: "ImageResolved",
+		},
+		"NewPinNotFoundThenUnread": {
+			reason:    "And AWS cannot be asked any more: a read that fails does not make the image be there.",
+			readsOnly: true,
+			gone: func(l *life) {
+				l.set("ami-00000000000000009", "machineImage", "id")
+				l.round()
+				l.Reader.Fail(simulator.PartImage, pool.ReadThrottled)
+			},
+			condition: "ImageResolved",
+		},
+		"RootDeviceOfAnotherName": {
+			reason:    "The root device is named as the image's is not.",
+			readsOnly: true,
+			gone:      func(l *life) { l.set("/dev/xvdb", "machineImage", "rootDeviceName") },
+			condition: "ImageResolved",
+		},
+		"InstanceTypeOfAnotherArchitecture": {
+			reason:    "The instance type cannot boot the image.",
+			readsOnly: true,
+			gone:      func(l *life) { l.set("m7g.large", "instanceType") },
+			condition: "ImageResolved",
+		},
 		"ImageOfNewVersionNotFound": {
 			reason:    "There is no image of the version that the pool is to roll to.",
 			gone:      func(l *life) { l.set("v9.9.9", "kubernetesVersion"); l.set(nil, "machineImage") },
@@ -692,6 +721,79 @@ func TestInputsGone(t *testing.T) {
 }
 
 // specs of all managed resources with the annotations that the function sends, by composed resource name.
+// TestAnImagesOwnRootDeviceStays holds that a pool whose image's root device is not the default's has its root volume on it,
+// and keeps it while AWS does not answer: a template that changes and changes back launches from whichever is the latest.
+func TestAnImagesOwnRootDeviceStays(t *testing.T) {
+	for _, s := range settings {
+		if !s.reads {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			l := newLife(t, s)
+			l.AWS.Images[0].RootDevice = "/dev/xvda"
+			l.settled()
+			before := specs(l)
+			devices := 0
+			for _, mr := range l.Composed() {
+				mappings, _ := simulator.Field(mr, "spec", "forProvider", "blockDeviceMappings").([]any)
+				for _, m := range mappings {
+					devices++
+					if got := simulator.Text(m.(object), "deviceName"); got != "/dev/xvda" {
+						t.Errorf("the root volume is on %s, and the image's root device is /dev/xvda", got)
+					}
+				}
+			}
+			if devices != 1 {
+				t.Fatalf("%d root volumes", devices)
+			}
+			l.Reader.Fail(simulator.PartImage, pool.ReadThrottled)
+			for range 3 {
+				l.round()
+			}
+			if diff := cmp.Diff(before, specs(l)); diff != "" {
+				t.Errorf("a read that fails changes the pool: -want, +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAPoolOnAPinnedImageThatIsGoneGoesOn holds that a pool keeps working on the image that it is pinned to.
+func TestAPoolOnAPinnedImageThatIsGoneGoesOn(t *testing.T) {
+	for _, s := range settings {
+		if !s.reads {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			l := newLife(t, s)
+			l.set("ami-0fedcba9876543210", "machineImage", "id")
+			l.settled()
+			if got := l.condition("ImageResolved"); got.Status != "True" {
+				t.Fatalf("the image is there: %+v", got)
+			}
+			before := specs(l)
+			l.AWS.RemoveImage("ami-0fedcba9876543210")
+			for range 3 {
+				l.round()
+			}
+			if diff := cmp.Diff(before, specs(l)); diff != "" {
+				t.Errorf("an image that is gone changes the pool: -want, +got:\n%s", diff)
+			}
+			if got := l.condition("ImageResolved"); got.Status != "False" || got.Reason != "NotFound" || !strings.Contains(got.Message, "ami-0fedcba9876543210") {
+				t.Errorf("that the image is gone is not told: %+v", got)
+			}
+			l.set([]any{object{"name": "drain", "transition": "Terminating"}}, "lifecycleHooks")
+			l.set("m6i.xlarge", "instanceType")
+			l.settle()
+			if diff := cmp.Diff(before, specs(l)); diff == "" {
+				t.Error("the pool takes no change any more")
+			}
+			if got := l.condition("Ready"); got.Status != "True" {
+				t.Errorf("the pool is not ready any more: %+v", got)
+			}
+		})
+	}
+}
+
 func specs(l *life) map[string]any {
 	out := map[string]any{}
 	for name, mr := range l.Composed() {

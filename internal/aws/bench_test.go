@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,19 @@ import (
 // members and its image, and none accepts an answer that was kept. The Terraform module it replaces makes one call per zone
 // and two more, for each pool. An AWS call is taken to last 100 ms.
 func BenchmarkRefresh(b *testing.B) {
+	for name, image := range map[string]func(p int) *pool.ImageQuery{
+		"LookedUp": func(int) *pool.ImageQuery {
+			return &pool.ImageQuery{Owner: "819546954734", Name: "capa-ami-ubuntu-24.04-?{semver}-*", Version: "v1.34.1", Architecture: "x86_64"}
+		},
+		// Each pool has an image of its own, which is the most that can be asked for.
+		"Pinned": func(p int) *pool.ImageQuery { return &pool.ImageQuery{ID: fmt.Sprintf("ami-%017x", p)} },
+	} {
+		b.Run(name, func(b *testing.B) { refresh(b, image) })
+	}
+}
+
+func refresh(b *testing.B, image func(p int) *pool.ImageQuery) {
+	b.Helper()
 	const pools, members = 1000, 10
 	const atMost = 0.05
 
@@ -25,7 +39,7 @@ func BenchmarkRefresh(b *testing.B) {
 		for p := range pools {
 			wg.Go(func() {
 				q := query(fleetPool(p))
-				q.Image = &pool.ImageQuery{Owner: "819546954734", Name: "capa-ami-ubuntu-24.04-?1.34.1-*", Architecture: "x86_64"}
+				q.Image = image(p)
 				if got := r.Read(context.Background(), q); len(got.Instances.Value) != members || !got.Group.Known() || !got.Image.Known() {
 					b.Errorf("%s: want %d members, got %+v", q.GroupName, members, got)
 				}

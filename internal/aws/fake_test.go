@@ -145,16 +145,20 @@ func (f *fakeAWS) DescribeInstances(ctx context.Context, in *ec2.DescribeInstanc
 }
 
 func (f *fakeAWS) DescribeImages(ctx context.Context, in *ec2.DescribeImagesInput, _ ...func(*ec2.Options)) (*ec2.DescribeImagesOutput, error) {
-	names := filter(in.Filters, "name")
-	if _, err := f.enter(ctx, opImages, names, in.NextToken); err != nil {
+	names, ids := filter(in.Filters, "name"), filter(in.Filters, "image-id")
+	if _, err := f.enter(ctx, opImages, append(slices.Clone(names), ids...), in.NextToken); err != nil {
 		return nil, err
+	}
+	if len(in.ImageIds) > 0 || len(ids) > 200 {
+		return nil, apiError("InvalidAMIID.NotFound", "one of the ids does not exist, or there are too many")
 	}
 	out := &ec2.DescribeImagesOutput{}
 	for _, i := range f.images {
-		named, err := path.Match(names[0], awssdk.ToString(i.Name))
 		deprecated := awssdk.ToString(i.DeprecationTime) != ""
-		if named && err == nil && slices.Contains(in.Owners, awssdk.ToString(i.OwnerId)) && slices.Contains(filter(in.Filters, "architecture"), string(i.Architecture)) &&
-			slices.Contains(filter(in.Filters, "state"), string(i.State)) && (!deprecated || awssdk.ToBool(in.IncludeDeprecated)) {
+		if deprecated && !awssdk.ToBool(in.IncludeDeprecated) || i.State == ec2types.ImageStateDisabled && !awssdk.ToBool(in.IncludeDisabled) {
+			continue
+		}
+		if slices.Contains(ids, awssdk.ToString(i.ImageId)) || len(names) > 0 && matchesFilters(in, i) {
 			out.Images = append(out.Images, i)
 		}
 	}
@@ -168,6 +172,11 @@ func matchesName(filter, name string) bool {
 	}
 	ok, err := path.Match(filter, name)
 	return ok && err == nil
+}
+
+func matchesFilters(in *ec2.DescribeImagesInput, i ec2types.Image) bool {
+	return matchesName(filter(in.Filters, "name")[0], awssdk.ToString(i.Name)) && slices.Contains(in.Owners, awssdk.ToString(i.OwnerId)) &&
+		slices.Contains(filter(in.Filters, "architecture"), string(i.Architecture)) && slices.Contains(filter(in.Filters, "state"), string(i.State))
 }
 
 func filter(filters []ec2types.Filter, name string) []string {

@@ -10,18 +10,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/aws/batch"
+	imagerule "github.com/crossplane-contrib/function-aws-machinepool/internal/image"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
 
-// readImage returns the newest image that matches, nil when none does.
+// readImage returns the newest image that a query wants, nil when there is none.
 func (v *view) readImage(ctx context.Context, q pool.ImageQuery, tenant string) outcome[*pool.Image] {
 	var images []types.Image
+	isWanted := imagerule.IsWanted(q)
 	f := pages(ctx, v.caller.of(v.imageSlots, tenant), opImages, 1,
 		func(ctx context.Context, token *string) (*ec2.DescribeImagesOutput, error) {
 			return v.clients.EC2.DescribeImages(ctx, &ec2.DescribeImagesInput{
 				Owners: []string{q.Owner},
 				Filters: []types.Filter{
-					{Name: awssdk.String("name"), Values: []string{q.Name}},
+					{Name: awssdk.String("name"), Values: []string{imagerule.Filter(q)}},
 					{Name: awssdk.String("architecture"), Values: []string{q.Architecture}},
 					{Name: awssdk.String("state"), Values: []string{string(types.ImageStateAvailable)}},
 				},
@@ -33,8 +36,13 @@ func (v *view) readImage(ctx context.Context, q pool.ImageQuery, tenant string) 
 			})
 		},
 		func(out *ec2.DescribeImagesOutput) *string {
+			for _, i := range out.Images {
+				if isWanted(awssdk.ToString(i.Name)) {
+					images = append(images, i)
+				}
+			}
 			// Of all pages only the newest stays in memory.
-			if images = append(images, out.Images...); len(images) > 1 {
+			if len(images) > 1 {
 				images = []types.Image{slices.MaxFunc(images, byCreation)}
 			}
 			return out.NextToken
@@ -45,13 +53,52 @@ func (v *view) readImage(ctx context.Context, q pool.ImageQuery, tenant string) 
 	return outcome[*pool.Image]{value: newest(images)}
 }
 
+// readPins reads pinned images by id, as many a call as AWS lets. An image that AWS does not have is a nil one. The filter
+// takes ids that do not exist, where the parameter ImageIds fails for all because of one.
+func (v *view) readPins(ctx context.Context, ids []string) map[string]batch.Result[outcome[*pool.Image]] {
+	found := make(map[string]*pool.Image, len(ids))
+	f := pages(ctx, v.caller.of(v.imageSlots, ""), opImages, len(ids),
+		func(ctx context.Context, token *string) (*ec2.DescribeImagesOutput, error) {
+			return v.clients.EC2.DescribeImages(ctx, &ec2.DescribeImagesInput{
+				Filters: []types.Filter{{Name: awssdk.String("image-id"), Values: ids}},
+				// A deprecated image still boots, and of one that is disabled the state says why it does not.
+				IncludeDeprecated: awssdk.Bool(true),
+				IncludeDisabled:   awssdk.Bool(true),
+				MaxResults:        awssdk.Int32(itemsPerPage),
+				NextToken:         token,
+			})
+		},
+		func(out *ec2.DescribeImagesOutput) *string {
+			for i := range out.Images {
+				found[awssdk.ToString(out.Images[i].ImageId)] = imageOf(&out.Images[i])
+			}
+			return out.NextToken
+		})
+	out := make(map[string]batch.Result[outcome[*pool.Image]], len(ids))
+	for _, id := range ids {
+		o := outcome[*pool.Image]{value: found[id]}
+		if f != nil {
+			o = outcome[*pool.Image]{failure: f}
+		}
+		out[id] = batch.Result[outcome[*pool.Image]]{Value: o, Keep: f == nil}
+	}
+	return out
+}
+
 // newest by creation date, and by id among those of the same moment. AWS returns images in no order.
 func newest(images []types.Image) *pool.Image {
 	if len(images) == 0 {
 		return nil
 	}
 	i := slices.MaxFunc(images, byCreation)
-	return &pool.Image{ID: awssdk.ToString(i.ImageId), Name: awssdk.ToString(i.Name)}
+	return imageOf(&i)
+}
+
+func imageOf(i *types.Image) *pool.Image {
+	return &pool.Image{
+		ID: awssdk.ToString(i.ImageId), Name: awssdk.ToString(i.Name), RootDevice: awssdk.ToString(i.RootDeviceName),
+		Architecture: string(i.Architecture), State: string(i.State),
+	}
 }
 
 func byCreation(a, b types.Image) int {

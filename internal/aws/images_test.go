@@ -1,7 +1,12 @@
 package aws
 
 import (
+	"context"
+	"fmt"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -39,6 +44,74 @@ func TestNewest(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestALookUpTakesItsOwnVersion holds that the newest is the newest of the pool's version, and that queries which differ by the
+// suffix of the version alone, for which AWS is asked the same, do not share their answer.
+func TestALookUpTakesItsOwnVersion(t *testing.T) {
+	named := func(id, name, created string) types.Image {
+		return types.Image{ImageId: &id, Name: &name, OwnerId: awssdk.String("1"), Architecture: "x86_64", State: "available", CreationDate: &created}
+	}
+	f := &fakeAWS{images: []types.Image{
+		named("ami-1", "rke2-1.34.1-rke2r1-17", "2026-01-01T00:00:00.000Z"),
+		named("ami-2", "rke2-1.34.1-rke2r2-18", "2026-01-02T00:00:00.000Z"),
+		named("ami-3", "rke2-1.34.1-rc.1-19", "2026-01-03T00:00:00.000Z"),
+		named("ami-4", "rke2-1.34.10-rke2r1-20", "2026-01-04T00:00:00.000Z"),
+	}}
+	r := newFakeReader(t, f)
+	for version, want := range map[string]string{"v1.34.1+rke2r1": "ami-1", "v1.34.1+rke2r2": "ami-2", "v1.34.1": "ami-2", "v1.34.10": "ami-4", "v1.34.1+rke2r3": ""} {
+		q := pool.Query{
+			Identity: podIdentity, Region: "us-east-1", MaxAge: time.Minute,
+			Image: &pool.ImageQuery{Owner: "1", Name: "rke2-{semver}*", Version: version, Architecture: "x86_64"},
+		}
+		got := r.Read(context.Background(), q).Image
+		if !got.Known() || (got.Value == nil) != (want == "") || got.Value != nil && got.Value.ID != want {
+			t.Errorf("%s: want image %q, got %+v", version, want, got)
+		}
+	}
+}
+
+// TestPinnedImagesAreReadTogether holds that pinned images cost a call for two hundred, and that one which does not exist, or
+// is disabled, costs the others nothing.
+func TestPinnedImagesAreReadTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeAWS{takes: 100 * time.Millisecond}
+		id := func(n int) string { return fmt.Sprintf("ami-%017x", n) }
+		for n := range 400 {
+			i := types.Image{ImageId: awssdk.String(id(n)), State: types.ImageStateAvailable, DeprecationTime: awssdk.String("2026-01-01T00:00:00.000Z")}
+			if n == 7 {
+				i.State = types.ImageStateDisabled
+			}
+			if n != 8 {
+				f.images = append(f.images, i)
+			}
+		}
+		r := newFakeReader(t, f)
+		q := pool.Query{Identity: podIdentity, Region: "us-east-1", MaxAge: time.Minute}
+		read := func() {
+			var wg sync.WaitGroup
+			for n := range 400 {
+				wg.Go(func() {
+					q := q
+					q.Image = &pool.ImageQuery{ID: id(n)}
+					got := r.Read(context.Background(), q).Image
+					state := "available"
+					if n == 7 {
+						state = "disabled"
+					}
+					if !got.Known() || (got.Value == nil) != (n == 8) || got.Value != nil && (got.Value.ID != id(n) || got.Value.State != state) {
+						t.Errorf("%s: got %+v", id(n), got)
+					}
+				})
+			}
+			wg.Wait()
+		}
+		read()
+		read()
+		if diff := cmp.Diff(map[string]int{opImages: 2}, f.ops()); diff != "" {
+			t.Errorf("calls: -want, +got:\n%s", diff)
+		}
+	})
 }
 
 func TestNewestDoesNotDependOnOrder(t *testing.T) {

@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"errors"
+	"regexp"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -14,6 +15,9 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/aws/batch"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
+
+// imageID of an AMI, as AWS writes it.
+var imageID = regexp.MustCompile(`^ami-[0-9a-f]+$`)
 
 // A Reader reads AWS for every run of the function. It is safe for many concurrent callers and is meant to live as long
 // as the process: clients, cache and batches are its own.
@@ -217,6 +221,9 @@ func (v *view) askImage(q pool.Query) await[outcome[*pool.Image]] {
 	if bad := badImageQuery(q.Image); bad != nil {
 		return refused(outcome[*pool.Image]{failure: bad})
 	}
+	if q.Image.ID != "" {
+		return answer(v.pins.Want(q.Image.ID, ageOf(q, q.Anew.Image), q.Tenant), opImages)
+	}
 	return answer(v.images.Want(*q.Image, ageOf(q, q.Anew.Image), q.Tenant), opImages)
 }
 
@@ -292,8 +299,15 @@ func badGroupName(name string) *failure {
 	return nil
 }
 
-// badImageQuery refuses a query that would match what it must not: without an owner anybody's public image does.
+// badImageQuery refuses a query that would match what it must not: without an owner anybody's public image does, and an id
+// with a wildcard any image.
 func badImageQuery(q *pool.ImageQuery) *failure {
+	if q.ID != "" {
+		if !imageID.MatchString(q.ID) {
+			return failed(pool.ReadFailed, "the image's id is not one that AWS can have")
+		}
+		return nil
+	}
 	if q.Owner == "" || q.Name == "" || q.Architecture == "" {
 		return failed(pool.ReadFailed, "an image is looked up by owner, name format and architecture: one of them is empty")
 	}

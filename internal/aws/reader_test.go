@@ -41,7 +41,7 @@ func demoAWS() *fakeAWS {
 		},
 		images: []ec2types.Image{
 			{ImageId: awssdk.String("ami-1"), Name: awssdk.String("ubuntu-1.34.1-a"), OwnerId: awssdk.String("1"), Architecture: "x86_64", State: "available", CreationDate: awssdk.String("2026-01-01T00:00:00.000Z")},
-			{ImageId: awssdk.String("ami-2"), Name: awssdk.String("ubuntu-1.34.1-b"), OwnerId: awssdk.String("1"), Architecture: "x86_64", State: "available", CreationDate: awssdk.String("2026-02-01T00:00:00.000Z"), DeprecationTime: awssdk.String("2026-03-01T00:00:00.000Z")},
+			{ImageId: awssdk.String("ami-2"), Name: awssdk.String("ubuntu-1.34.1-b"), RootDeviceName: awssdk.String("/dev/xvda"), OwnerId: awssdk.String("1"), Architecture: "x86_64", State: "available", CreationDate: awssdk.String("2026-02-01T00:00:00.000Z"), DeprecationTime: awssdk.String("2026-03-01T00:00:00.000Z")},
 		},
 		refreshes: map[string][]astypes.InstanceRefresh{
 			"demo": {
@@ -111,7 +111,7 @@ func TestRead(t *testing.T) {
 			calls:  map[string]int{},
 		},
 		"NothingWanted": {
-			reason: "A pool without a group and with a pinned image asks nothing, even of a region that is not one.",
+			reason: "A query for nothing asks nothing, even of a region that is not one.",
 			args:   pool.Query{Identity: podIdentity, Refresh: true},
 			calls:  map[string]int{},
 		},
@@ -121,7 +121,7 @@ func TestRead(t *testing.T) {
 			want: pool.Reading{
 				Group:     known(wantDemoGroup()),
 				Instances: known(wantDemoInstances()),
-				Image:     known(&pool.Image{ID: "ami-2", Name: "ubuntu-1.34.1-b"}),
+				Image:     known(&pool.Image{ID: "ami-2", Name: "ubuntu-1.34.1-b", RootDevice: "/dev/xvda", Architecture: "x86_64", State: "available"}),
 				Refresh:   known(&pool.Refresh{ID: "new", Status: "InProgress", StartTime: refreshStart, StatusReason: "Waiting", PercentageComplete: 40}),
 			},
 			calls: map[string]int{opGroups: 1, opInstances: 1, opImages: 1, opRefreshes: 1},
@@ -135,7 +135,7 @@ func TestRead(t *testing.T) {
 		"OnlyImage": {
 			reason: "A pool whose group is not composed yet still needs its image.",
 			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", Image: image},
-			want:   pool.Reading{Image: known(&pool.Image{ID: "ami-2", Name: "ubuntu-1.34.1-b"})},
+			want:   pool.Reading{Image: known(&pool.Image{ID: "ami-2", Name: "ubuntu-1.34.1-b", RootDevice: "/dev/xvda", Architecture: "x86_64", State: "available"})},
 			calls:  map[string]int{opImages: 1},
 		},
 		"NoImage": {
@@ -148,6 +148,24 @@ func TestRead(t *testing.T) {
 			reason: "An image without an owner could be anybody's.",
 			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", Image: &pool.ImageQuery{Name: "*", Architecture: "x86_64"}},
 			want:   pool.Reading{Image: unknown[*pool.Image](pool.ReadFailed, "an image is looked up by owner, name format and architecture: one of them is empty")},
+			calls:  map[string]int{},
+		},
+		"Pinned": {
+			reason: "A pinned image is looked at by its id alone, whoever owns it.",
+			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", Image: &pool.ImageQuery{ID: "ami-2"}},
+			want:   pool.Reading{Image: known(&pool.Image{ID: "ami-2", Name: "ubuntu-1.34.1-b", RootDevice: "/dev/xvda", Architecture: "x86_64", State: "available"})},
+			calls:  map[string]int{opImages: 1},
+		},
+		"PinnedGone": {
+			reason: "That AWS does not have it is an answer.",
+			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", Image: &pool.ImageQuery{ID: "ami-0"}},
+			want:   pool.Reading{Image: known[*pool.Image](nil)},
+			calls:  map[string]int{opImages: 1},
+		},
+		"PinnedWildcard": {
+			reason: "An id with a wildcard would match others.",
+			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", Image: &pool.ImageQuery{ID: "ami-*"}},
+			want:   pool.Reading{Image: unknown[*pool.Image](pool.ReadFailed, "the image's id is not one that AWS can have")},
 			calls:  map[string]int{},
 		},
 		"NoGroup": {

@@ -61,7 +61,7 @@ func (s *slowAWS) DescribeInstanceRefreshes(ctx context.Context, in *autoscaling
 	return s.fakeAWS.DescribeInstanceRefreshes(ctx, in, opts...)
 }
 
-func imageOf(name string) *pool.ImageQuery {
+func imageNamed(name string) *pool.ImageQuery {
 	return &pool.ImageQuery{Owner: "1", Name: name, Architecture: "x86_64"}
 }
 
@@ -91,7 +91,7 @@ func besides(r *Reader, pools int, q func(pool int, run int) pool.Query, fn func
 // slowLookUps of a tenant, each pool with another name.
 func slowLookUps(p, _ int) pool.Query {
 	q := query("")
-	q.Tenant, q.Image, q.MaxAge = "greedy", imageOf(fmt.Sprintf("slow-%d-*", p)), 7500*time.Millisecond
+	q.Tenant, q.Image, q.MaxAge = "greedy", imageNamed(fmt.Sprintf("slow-%d-*", p)), 7500*time.Millisecond
 	return q
 }
 
@@ -132,7 +132,7 @@ func TestOneTenantsImageLookUpsDoNotStarveAnothers(t *testing.T) {
 		besides(r, 30, slowLookUps, func() {
 			soon(t, "image", func() bool {
 				q := query("")
-				q.Tenant, q.Image = "modest", imageOf("ubuntu-*")
+				q.Tenant, q.Image = "modest", imageNamed("ubuntu-*")
 				got := r.Read(context.Background(), q)
 				return got.Image.Known() && got.Image.Value != nil
 			})
@@ -316,7 +316,7 @@ func TestOneTenantsImageNamesDoNotEvictOthersImages(t *testing.T) {
 		r := newFakeReader(t, f, room(1000, 400))
 		look := func(tenant, name string) {
 			q := query("")
-			q.Tenant, q.Image, q.MaxAge = tenant, imageOf(name), time.Minute
+			q.Tenant, q.Image, q.MaxAge = tenant, imageNamed(name), time.Minute
 			if got := r.Read(context.Background(), q); !got.Image.Known() {
 				t.Errorf("%s: got %+v", name, got.Image.Err)
 			}

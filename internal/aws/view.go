@@ -21,6 +21,7 @@ type view struct {
 	memberships *batch.Loader[string, membership]
 	claims      *batch.Loader[string, outcome[*pool.Claim]]
 	images      *batch.Loader[pool.ImageQuery, outcome[*pool.Image]]
+	pins        *batch.Loader[string, outcome[*pool.Image]]
 	refreshes   *batch.Loader[string, outcome[*pool.Refresh]]
 }
 
@@ -107,6 +108,20 @@ func newView(c Clients, region string, log logging.Logger, m *metrics, held budg
 		Budget:   held.images,
 		Observer: m.observer("image"),
 	})
+	v.pins = batch.New(batch.Config[string, outcome[*pool.Image]]{
+		Fetch:    v.readPins,
+		Clone:    clonePointer[pool.Image],
+		Gather:   gatherTime,
+		Deadline: batchDeadline,
+		MaxKeys:  valuesPerFilter,
+		MaxAge:   maxAge,
+		Remember: rememberTime,
+		// Each key weighs one.
+		RideKeys:   valuesPerFilter,
+		RideWeight: valuesPerFilter,
+		Budget:     held.images,
+		Observer:   m.observer("pinned"),
+	})
 	v.refreshes = batch.New(batch.Config[string, outcome[*pool.Refresh]]{
 		FetchOne: one(v.readRefresh),
 		Clone:    clonePointer[pool.Refresh],
@@ -171,6 +186,7 @@ func (v *view) sweep() {
 	v.memberships.Sweep()
 	v.claims.Sweep()
 	v.images.Sweep()
+	v.pins.Sweep()
 	v.refreshes.Sweep()
 }
 
@@ -179,6 +195,7 @@ func (v *view) close() {
 	v.memberships.Close()
 	v.claims.Close()
 	v.images.Close()
+	v.pins.Close()
 	v.refreshes.Close()
 }
 

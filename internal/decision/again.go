@@ -1,8 +1,11 @@
 package decision
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
 
@@ -23,7 +26,7 @@ func QueryAgain(o *pool.Observation, d Decision) (pool.Query, bool) {
 	anew := pool.Parts{
 		Members: news && (o.AWS.Group.Kept() || o.AWS.Instances.Kept()),
 		Refresh: news && o.AWS.Refresh.Kept(),
-		Image:   o.AWS.Image.Kept() && changesImage(o, d),
+		Image:   o.AWS.Image.Kept() && (changesImage(o, d) || unresolvesImage(o, d)),
 	}
 	if anew == (pool.Parts{}) {
 		return pool.Query{}, false
@@ -54,4 +57,12 @@ func changesImage(o *pool.Observation, d Decision) bool {
 		}
 	}
 	return false
+}
+
+// unresolvesImage says that a decision withdraws or restores what was last reported of the image.
+func unresolvesImage(o *pool.Observation, d Decision) bool {
+	last, known := o.Conditions[condition.TypeImageResolved]
+	return known && slices.ContainsFunc(d.Conditions, func(c condition.Condition) bool {
+		return c.Type == condition.TypeImageResolved && c.Status != last.Status
+	})
 }

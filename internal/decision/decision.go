@@ -65,6 +65,8 @@ type Template struct {
 	Name string
 	// ImageID its instances boot.
 	ImageID string
+	// RootDevice is the name of the device that the root volume is put on.
+	RootDevice string
 	// UserData as plain text.
 	UserData string
 	// Healthy says that the managed resource is Ready and Synced.

@@ -9,6 +9,7 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/capacity"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/image"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/membership"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
@@ -56,7 +57,7 @@ func missingInput(in inputs) string {
 	return ""
 }
 
-func resolveImage(o *pool.Observation, in inputs, last string) image.Resolution {
+func resolveImage(o *pool.Observation, in inputs, last image.Last) image.Resolution {
 	r := image.Resolve(&o.Composite.Spec, region(o, in), o.AWS.Image, last)
 	if r.Reason == image.ReasonNotRead && o.Input.AWS.Identity != v1beta1.IdentityNone {
 		return image.WaitsForExports(last)
@@ -71,15 +72,15 @@ func (p planned) hasGroupInputs(in inputs) bool {
 
 // lastImage is the one that the roll key's latest template was made with. Another key's template boots another version. Only
 // templates that exist are looked at: the number of an attempt may be one that someone wrote into the status.
-func lastImage(o *pool.Observation, current naming.Attempt) string {
-	last, id := -1, ""
+func lastImage(o *pool.Observation, current naming.Attempt) image.Last {
+	number, last := -1, image.Last{Told: o.Conditions[condition.TypeImageResolved]}
 	for resource, t := range o.Managed.Templates {
 		a, ok := naming.AttemptOfTemplate(resource)
-		if ok && t.ImageID != "" && a.RollKey == current.RollKey && a.Number <= current.Number && a.Number > last {
-			last, id = a.Number, t.ImageID
+		if ok && t.ImageID != "" && a.RollKey == current.RollKey && a.Number <= current.Number && a.Number > number {
+			number, last.ID, last.RootDevice = a.Number, t.ImageID, t.RootDevice
 		}
 	}
-	return id
+	return last
 }
 
 // observedGroupName is that of the group that the provider sees in AWS, and until it sees one the name that was sent. A
@@ -230,6 +231,7 @@ func (p planned) currentTemplate(o *pool.Observation, in inputs) (Template, bool
 		ExternalName: cmp.Or(observed.ID, observed.ExternalName),
 		Name:         cmp.Or(observed.Name, naming.Template(p.claim.name, p.Current)),
 		ImageID:      p.image.ID,
+		RootDevice:   p.image.RootDevice,
 		UserData:     in.bootstrap.userData,
 		Healthy:      observed.Healthy(),
 	}, true

@@ -22,9 +22,9 @@ func TestQueryFor(t *testing.T) {
 		// The key of v1.34.1 without a pinned image, by sha256sum.
 		o.Composite.Status.Rollout = &v1alpha1.RolloutStatus{RollKey: "a537c9ea", Phase: "Idle"}
 	}
-	imageQuery := &pool.ImageQuery{Owner: "819546954734", Name: "capa-ami-ubuntu-24.04-?1.34.1-*", Architecture: "x86_64"}
+	imageQuery := &pool.ImageQuery{Owner: "819546954734", Name: "capa-ami-ubuntu-24.04-?{semver}-*", Version: "v1.34.1", Architecture: "x86_64"}
 	query := func(changes ...func(q *pool.Query)) pool.Query {
-		q := pool.Query{Identity: pool.Identity{Source: "Pod"}, Region: "us-east-1", GroupName: groupNameInAWS, MaxAge: 7500 * time.Millisecond}
+		q := pool.Query{Identity: pool.Identity{Source: "Pod"}, Region: "us-east-1", GroupName: groupNameInAWS, Image: &pool.ImageQuery{ID: pinnedImage}, MaxAge: 7500 * time.Millisecond}
 		for _, f := range changes {
 			f(&q)
 		}
@@ -46,7 +46,7 @@ func TestQueryFor(t *testing.T) {
 			args:   steadyPool(pod, func(o *pool.Observation) { o.Bootstrap = pool.BootstrapData{Source: pool.SourceNotFetched} }),
 		},
 		"Steady": {
-			reason: "A pool at rest asks for its group, which brings the members.",
+			reason: "A pool at rest asks for its group, which brings the members, and looks at its pinned image.",
 			args:   steadyPool(pod),
 			want:   want{ask: true, query: query()},
 		},
@@ -86,7 +86,7 @@ func TestQueryFor(t *testing.T) {
 		"ExportsGone": {
 			reason: "A group says which region it is in, and an image would go into no template.",
 			args:   steadyPool(pod, lookUp, noExports),
-			want:   want{ask: true, query: query()},
+			want:   want{ask: true, query: query(func(q *pool.Query) { q.Image = nil })},
 		},
 		"Secret": {
 			reason: "Credentials and roles come along.",

@@ -24,7 +24,7 @@ func (r *renderer) launchTemplate(t decision.Template) fresh {
 		InstanceType:         &s.InstanceType,
 		KeyName:              s.SSHKeyName,
 		UserData:             new(base64.StdEncoding.EncodeToString([]byte(t.UserData))),
-		BlockDeviceMappings:  r.rootDevice(),
+		BlockDeviceMappings:  r.rootDevice(t.RootDevice),
 		IAMInstanceProfile:   &ec2.IAMInstanceProfileParameters{Name: &r.common.InstanceProfile},
 		MetadataOptions: &ec2.LaunchTemplateMetadataOptionsParameters{
 			HTTPEndpoint:            new("enabled"),
@@ -58,10 +58,10 @@ func (r *renderer) displayName() string {
 }
 
 // rootDevice is always encrypted: with the given key, else with the account's default one. Booleans in it are strings.
-func (r *renderer) rootDevice() []ec2.BlockDeviceMappingsParameters {
+func (r *renderer) rootDevice(name string) []ec2.BlockDeviceMappingsParameters {
 	v := r.Composite.Spec.RootVolume
 	return []ec2.BlockDeviceMappingsParameters{{
-		DeviceName: &r.Composite.Spec.MachineImage.RootDeviceName,
+		DeviceName: &name,
 		EBS: &ec2.EBSParameters{
 			DeleteOnTermination: new("true"),
 			Encrypted:           new("true"),

@@ -64,12 +64,12 @@ func TestLaunchTemplate(t *testing.T) {
 		},
 		"Everything": {
 			reason: "Every choice of the spec reaches its field.",
-			args:   aPool("team-a", spec(chooseEverything)),
+			args:   aPool("team-a", spec(chooseEverything), onAmazonLinux),
 			want:   everything(),
 		},
 		"EverythingInClusterScope": {
 			reason: "Every choice of the spec reaches its field, in cluster scope too.",
-			args:   aPool("", spec(chooseEverything)),
+			args:   aPool("", spec(chooseEverything), onAmazonLinux),
 			want:   slices.Concat(everything(), cluster),
 		},
 		"Spot": {
@@ -113,11 +113,13 @@ func TestLaunchTemplate(t *testing.T) {
 	testRender(t, "launch-template-497384ff", launchTemplate, cases)
 }
 
+// onAmazonLinux is an image whose root device has another name than the default.
+func onAmazonLinux(s *situation) { s.d.Templates[0].RootDevice = "/dev/xvda" }
+
 func chooseEverything(s *v1alpha1.MachinePoolSpec) {
 	s.InstanceType = "c7g.xlarge"
 	s.SSHKeyName = new("ops")
 	s.InstanceMetadataHopLimit = 2
-	s.MachineImage.RootDeviceName = "/dev/xvda"
 	s.RootVolume = v1alpha1.RootVolume{SizeGiB: 8, Type: "gp2", KMSKeyID: new("arn:aws:kms:us-east-1:123456789012:key/k")}
 }
 

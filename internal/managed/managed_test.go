@@ -44,10 +44,11 @@ func aPool(namespace string, changes ...func(*situation)) situation {
 				ObjectTags:       map[string]string{"kubernetes.io/cluster/demo-1960e37c": "owned"},
 			},
 			Templates: []decision.Template{{
-				Resource: "launch-template-497384ff",
-				Name:     "mp-team-a-demo-pool-0-1a2b3c4d-497384ff",
-				ImageID:  "ami-0123456789abcdef0",
-				UserData: "#cloud-boothook\n",
+				Resource:   "launch-template-497384ff",
+				Name:       "mp-team-a-demo-pool-0-1a2b3c4d-497384ff",
+				ImageID:    "ami-0123456789abcdef0",
+				RootDevice: "/dev/sda1",
+				UserData:   "#cloud-boothook\n",
 			}},
 			Group: &decision.Group{
 				Name:           "mp-team-a-demo-pool-0-1a2b3c4d",

@@ -187,7 +187,11 @@ func TestOf(t *testing.T) {
 				reading: reading(map[string]string{"i-1": "InService", "i-2": "InService"}, "i-1"),
 				last:    providerIDs("i-1", "i-2"), doubted: readAt.Add(-2 * time.Hour), message: lacking("i-2"),
 			},
-			want: func() Members { m := lacks(instances("running", "i-1"), "i-2"); m.Doubted = readAt.Add(-2 * time.Hour); return m }(),
+			want: func() Members {
+				m := lacks(instances("running", "i-1"), "i-2")
+				m.Doubted = readAt.Add(-2 * time.Hour)
+				return m
+			}(),
 		},
 		"AnotherLackedForAnHour": {
 			reason: "The hour is that of the very instance.",

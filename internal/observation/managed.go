@@ -138,6 +138,10 @@ func templateOf(s *structpb.Struct) pool.ObservedTemplate {
 		ImageID:  text(s, "spec", "forProvider", "imageId"),
 		Format:   formatOf(text(s, "spec", "forProvider", "userData")),
 	}
+	for _, device := range at(s, "spec", "forProvider", "blockDeviceMappings").GetListValue().GetValues() {
+		// There is one, the root's.
+		t.RootDevice = text(device.GetStructValue(), "deviceName")
+	}
 	t.ID = text(s, "status", "atProvider", "id")
 	if t.ID == "" && strings.HasPrefix(t.ExternalName, "lt-") {
 		// After a restore from a backup without status, the persisted external name is the only trace of the id.

@@ -59,6 +59,14 @@ func TestFromManaged(t *testing.T) {
 				}
 			}),
 		},
+		"TemplateRootDevice": {
+			reason: "A template's image and root device were asked for together.",
+			args:   `{launch-template-1a2b3c4d: {resource: {spec: {forProvider: {imageId: ami-1, blockDeviceMappings: [{deviceName: /dev/xvda}]}}}}}`,
+			want: template(func(tpl *pool.ObservedTemplate) {
+				tpl.Spec = map[string]any{"forProvider": map[string]any{"imageId": "ami-1", "blockDeviceMappings": []any{map[string]any{"deviceName": "/dev/xvda"}}}}
+				tpl.ImageID, tpl.RootDevice = "ami-1", "/dev/xvda"
+			}),
+		},
 		"GroupOfNoExternalName": {
 			reason: "The provider's id of a group is its name.",
 			args:   `{autoscaling-group: {resource: {status: {atProvider: {id: mp}}}}}`,

@@ -170,6 +170,8 @@ type ObservedTemplate struct {
 	ImageID string
 	// Format of the bootstrap data that its instances boot with; empty where its user data is none of the function's.
 	Format v1alpha1.BootstrapFormat
+	// RootDevice is the name of the root device that was last asked for.
+	RootDevice string
 	// Created is when the managed resource was; zero when not known.
 	Created time.Time
 	// Creation is why the provider cannot create it, empty while it still may.

@@ -21,7 +21,7 @@ type Query struct {
 	// Claims are names that a group of the pool would have or had, while no managed resource tells which one is its own. Of
 	// each it is read who owns a group of that name, and no member: the group may be a stranger's.
 	Claims []string
-	// Image to look up. Nil when the image is pinned.
+	// Image to look up, or a pinned one to look at.
 	Image *ImageQuery
 	// Refresh asks for the group's newest instance refresh.
 	Refresh bool
@@ -49,12 +49,16 @@ type Identity struct {
 	AssumeRoleChain []v1beta1.AssumeRole
 }
 
-// An ImageQuery looks for the newest image that matches.
+// An ImageQuery looks for the newest image that matches, or at a pinned one.
 type ImageQuery struct {
+	// ID of a pinned image. Nothing else is set then.
+	ID string
 	// Owner is the account that owns the image, or an alias such as amazon.
 	Owner string
-	// Name is the filter on the image's name; it may hold * and ?.
+	// Name is the format of the image's name: * and ? are wildcards, and {version}, {semver} and {suffix} stand for Version.
 	Name string
+	// Version of Kubernetes that the image is for, for example v1.34.1+rke2r1.
+	Version string
 	// Architecture is x86_64 or arm64.
 	Architecture string
 }
@@ -70,7 +74,7 @@ type Reading struct {
 	// Earlier are the instances that were read a short while ago, where that fails now. The status knows them too, but
 	// Crossplane may show one from before it did.
 	Earlier []Instance
-	// Image is the newest that matches. A nil value that was read says that none does.
+	// Image is the newest that matches, or the pinned one. A nil value that was read says that there is none.
 	Image Read[*Image]
 	// Refresh is the group's newest instance refresh. A nil value that was read says that there was never one.
 	Refresh Read[*Refresh]
@@ -174,10 +178,16 @@ type Instance struct {
 // Gone says that the instance is terminated, or about to be, which nothing takes back.
 func (i Instance) Gone() bool { return i.State == "shutting-down" || i.State == "terminated" }
 
-// An Image is an AMI.
+// An Image is an AMI. What AWS does not say of it is empty.
 type Image struct {
 	ID   string
 	Name string
+	// RootDevice is the name of its root device, for example /dev/xvda.
+	RootDevice string
+	// Architecture as EC2 spells it, for example x86_64.
+	Architecture string
+	// State as EC2 spells it, for example available.
+	State string
 }
 
 // A Refresh is an instance refresh of a group.

@@ -71,6 +71,8 @@ type AWS struct {
 // An Image is an AMI.
 type Image struct {
 	ID, Name, Owner, Architecture string
+	// RootDevice is its root device's name, /dev/sda1 when it is empty.
+	RootDevice string
 }
 
 // A LaunchTemplate with its versions, of which the first is number 1.

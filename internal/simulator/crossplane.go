@@ -34,8 +34,8 @@ type Crossplane struct {
 	function Function
 	clock    *Clock
 	// made counts the managed resources that were ever made.
-	made int
-	applied  map[string]Object
+	made    int
+	applied map[string]Object
 	// before the last step, and what the last reconcile saw.
 	before, seen snapshot
 	// requirements that the last call had, and Crossplane's first call of the next one need not find out again.

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/image"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/tagging"
 )
@@ -174,16 +176,20 @@ func (r *Reader) Instances(group string) []pool.Instance {
 	return out
 }
 
-// image is the newest that matches; Images are oldest first.
+// image is the pinned one, or the newest that is wanted; Images are oldest first.
 func (r *Reader) image(q pool.ImageQuery) *pool.Image {
+	isWanted := image.IsWanted(q)
 	for _, i := range slices.Backward(r.aws.Images) {
-		matches, err := path.Match(q.Name, i.Name)
-		if err == nil && matches && i.Owner == q.Owner && i.Architecture == q.Architecture {
-			return &pool.Image{ID: i.ID, Name: i.Name}
+		matches, err := path.Match(image.Filter(q), i.Name)
+		if q.ID == i.ID || q.ID == "" && err == nil && matches && isWanted(i.Name) && i.Owner == q.Owner && i.Architecture == q.Architecture {
+			return &pool.Image{ID: i.ID, Name: i.Name, RootDevice: i.Device(), Architecture: i.Architecture, State: "available"}
 		}
 	}
 	return nil
 }
+
+// Device is the name of the image's root device.
+func (i Image) Device() string { return cmp.Or(i.RootDevice, "/dev/sda1") }
 
 // Refresh is the newest of a group, nil when it has none.
 func (r *Reader) Refresh(group string) *pool.Refresh {

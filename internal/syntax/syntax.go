@@ -128,9 +128,9 @@ var (
 	}
 	// Source: Name in https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateImage.html.
 	ImageNameFormat = Syntax{
-		pattern: regexp.MustCompile(`^([][A-Za-z0-9 ()./@_'*?-]|[{](semver|version)[}])*$`),
+		pattern: regexp.MustCompile(`^([][A-Za-z0-9 ()./@_'*?-]|[{](semver|version|suffix)[}])*$`),
 		length:  255,
-		Words:   "may hold only what an AMI's name can (letters, digits, spaces and ( ) [ ] . / @ _ - and single quotes), the wildcards * and ?, {semver} and {version}",
+		Words:   "may hold only what an AMI's name can (letters, digits, spaces and ( ) [ ] . / @ _ - and single quotes), the wildcards * and ?, {semver}, {version} and {suffix}",
 	}
 	DeviceName = Syntax{
 		pattern: regexp.MustCompile(`^/dev/[a-z0-9]+$`),

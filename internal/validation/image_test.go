@@ -52,6 +52,21 @@ func TestImage(t *testing.T) {
 				`spec.kubernetesVersion: Invalid value: "v1.34": must be a Kubernetes version such as v1.34.1 or v1.34.1+rke2r1`,
 			}},
 		},
+		"Suffix": {
+			reason: "A format may ask for the suffix beside the version.",
+			args: args{change: func(s *v1alpha1.MachinePoolSpec) {
+				s.MachineImage.NameFormat = "rke2-{semver}-{suffix}-*"
+			}},
+		},
+		"SuffixAlone": {
+			reason: "A suffix without the version names no kubelet.",
+			args: args{change: func(s *v1alpha1.MachinePoolSpec) {
+				s.MachineImage.NameFormat = "rke2-{suffix}-*"
+			}},
+			want: want{errs: []string{
+				`spec.machineImage.nameFormat: Invalid value: "rke2-{suffix}-*": must hold {semver} or {version}, where the Kubernetes version goes`,
+			}},
+		},
 		"NoPlaceholder": {
 			reason: "Without the version, the newest image would do, whatever its kubelet.",
 			args: args{change: func(s *v1alpha1.MachinePoolSpec) {
@@ -67,7 +82,7 @@ func TestImage(t *testing.T) {
 				s.MachineImage.NameFormat = "{semver}\\*"
 			}},
 			want: want{errs: []string{
-				`spec.machineImage.nameFormat: Invalid value: "{semver}\\*": may hold only what an AMI's name can (letters, digits, spaces and ( ) [ ] . / @ _ - and single quotes), the wildcards * and ?, {semver} and {version}`,
+				`spec.machineImage.nameFormat: Invalid value: "{semver}\\*": may hold only what an AMI's name can (letters, digits, spaces and ( ) [ ] . / @ _ - and single quotes), the wildcards * and ?, {semver}, {version} and {suffix}`,
 			}},
 		},
 		"All": {

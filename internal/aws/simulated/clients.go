@@ -162,17 +162,26 @@ func (c *clients) DescribeImages(_ context.Context, in *ec2.DescribeImagesInput,
 	defer c.mu.Unlock()
 	out := &ec2.DescribeImagesOutput{}
 	for n, i := range c.account.Images() {
-		named, err := path.Match(filter(in.Filters, "name")[0], i.Name)
-		if err != nil || !named || !slices.Contains(in.Owners, i.Owner) || !slices.Contains(filter(in.Filters, "architecture"), i.Architecture) {
+		if !matches(in, i) {
 			continue
 		}
 		out.Images = append(out.Images, ec2types.Image{
 			ImageId: awssdk.String(i.ID), Name: awssdk.String(i.Name), Architecture: ec2types.ArchitectureValues(i.Architecture),
+			RootDeviceName: awssdk.String(i.Device()), State: ec2types.ImageStateAvailable,
 			// The account has them oldest first.
 			CreationDate: awssdk.String(simulator.ImageDate(n)),
 		})
 	}
 	return answer(c, simulator.PartImage, out, &out.NextToken)
+}
+
+// matches by id, or by name, owner and architecture.
+func matches(in *ec2.DescribeImagesInput, i simulator.Image) bool {
+	if ids := filter(in.Filters, "image-id"); ids != nil {
+		return slices.Contains(ids, i.ID)
+	}
+	named, err := path.Match(filter(in.Filters, "name")[0], i.Name)
+	return err == nil && named && slices.Contains(in.Owners, i.Owner) && slices.Contains(filter(in.Filters, "architecture"), i.Architecture)
 }
 
 func filter(filters []ec2types.Filter, name string) []string {

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -209,16 +211,16 @@ func instances(a *simulator.AWS, form url.Values) any {
 	return out
 }
 
+// images by id, or by owner, name and architecture: all of them, as the account has them, oldest first.
 func images(a *simulator.AWS, form url.Values) any {
 	out := describeImages{}
-	for _, owner := range list(form, "Owner.") {
-		for _, name := range filter(form, "name") {
-			for _, arch := range filter(form, "architecture") {
-				i := read(a, pool.Query{Image: &pool.ImageQuery{Owner: owner, Name: name, Architecture: arch}}).Image.Value
-				if i != nil {
-					out.Images = append(out.Images, image{ID: i.ID, Name: i.Name, Owner: owner, Architecture: arch, State: "available", Created: "2026-01-01T00:00:00.000Z"})
-				}
-			}
+	ids, owners, names, architectures := filter(form, "image-id"), list(form, "Owner."), filter(form, "name"), filter(form, "architecture")
+	for n, i := range a.Images {
+		named := slices.ContainsFunc(names, func(name string) bool { ok, err := path.Match(name, i.Name); return ok && err == nil })
+		if slices.Contains(ids, i.ID) || named && slices.Contains(owners, i.Owner) && slices.Contains(architectures, i.Architecture) {
+			out.Images = append(out.Images, image{
+				ID: i.ID, Name: i.Name, Owner: i.Owner, Architecture: i.Architecture, Device: i.Device(), State: "available", Created: simulator.ImageDate(n),
+			})
 		}
 	}
 	return out

@@ -75,6 +75,7 @@ type image struct {
 	Name         string `xml:"name"`
 	Owner        string `xml:"imageOwnerId"`
 	Architecture string `xml:"architecture"`
+	Device       string `xml:"rootDeviceName"`
 	State        string `xml:"imageState"`
 	Created      string `xml:"creationDate"`
 }
