@@ -523,6 +523,27 @@ func TestWireRequests(t *testing.T) {
 	}
 }
 
+// Not the parameter ImageIds, which fails for all ids because of one.
+func TestWireRequestOfAPinnedImage(t *testing.T) {
+	w := newWire(t, map[string][]wireAnswer{
+		"DescribeImages": {{body: `<DescribeImagesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId>x</requestId><imagesSet/></DescribeImagesResponse>`}},
+	})
+	wireEnv(t, w.URL)
+	got := newWireReader(logging.NewNopLogger()).Read(context.Background(), pool.Query{
+		Identity: secretIdentity(canaryKeyID), Region: "eu-central-1", Image: &pool.ImageQuery{ID: "ami-00000000000000001"},
+	})
+	if diff := cmp.Diff(known[*pool.Image](nil), got.Image, anyTime()); diff != "" {
+		t.Errorf("image: -want, +got:\n%s", diff)
+	}
+	const want = "Action=DescribeImages&Filter.1.Name=image-id&Filter.1.Value.1=ami-00000000000000001&IncludeDeprecated=true&IncludeDisabled=true&MaxResults=1000"
+	for _, req := range w.seen() {
+		req.form.Del("Version")
+		if asked, _ := url.QueryUnescape(req.form.Encode()); asked != want {
+			t.Errorf("request: want %s, got %s", want, asked)
+		}
+	}
+}
+
 func TestWireDoesNotAnswer(t *testing.T) {
 	w := newWire(t, map[string][]wireAnswer{"DescribeAutoScalingGroups": {{hang: true}}, "DescribeInstances": {{hang: true}}})
 	wireEnv(t, w.URL)

@@ -22,6 +22,9 @@ func TestQueryAgain(t *testing.T) {
 		o.Composite.Status.Rollout = &v1alpha1.RolloutStatus{RollKey: "a537c9ea", Phase: "Idle"}
 		o.AWS.Image = pool.Read[*pool.Image]{Asked: true, Value: &pool.Image{ID: "ami-looked-up"}}
 	}
+	pinThere := func(o *pool.Observation) {
+		o.AWS.Image = pool.Read[*pool.Image]{Asked: true, Value: &pool.Image{ID: pinnedImage, Architecture: "x86_64", State: "available"}}
+	}
 	switching := func(o *pool.Observation) {
 		newerTemplateExists(o)
 		o.Managed.Group.SentTemplateID, o.Managed.Group.TemplateID = "lt-newer", "lt-old"
@@ -98,6 +101,22 @@ func TestQueryAgain(t *testing.T) {
 				o.AWS.Image.Value, o.AWS.Image.Anew = &pool.Image{ID: "ami-newer"}, true
 			}},
 			want: &pool.Parts{Members: true},
+		},
+		"PinGone": {
+			reason: "That a pinned image is gone, a kept answer may say from before it was there.",
+			before: []change{pinThere},
+			after:  []change{pinThere, func(o *pool.Observation) { o.AWS.Image.Value = nil }},
+			want:   &pool.Parts{Image: true},
+		},
+		"PinGoneAnew": {
+			reason: "One of this run is believed.",
+			before: []change{pinThere},
+			after:  []change{pinThere, func(o *pool.Observation) { o.AWS.Image.Value, o.AWS.Image.Anew = nil, true }},
+		},
+		"PinThere": {
+			reason: "What confirms the condition changes nothing.",
+			before: []change{pinThere},
+			after:  []change{pinThere},
 		},
 		"Refused": {
 			reason: "A pool that is refused changes nothing.",

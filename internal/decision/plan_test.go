@@ -372,6 +372,30 @@ func TestTemplates(t *testing.T) {
 			args:   steadyPool(lookedUp(nil), newVersion),
 			want:   want{templates: []seen{unpinnedHeld}, group: "lt-current"},
 		},
+		"NewPinNotFound": {
+			reason: "No template is made for a pinned image that AWS does not have: the pool stays as it is.",
+			args: steadyPool(func(o *pool.Observation) {
+				o.Input.AWS.Identity = v1beta1.IdentityPod
+				o.Composite.Spec.MachineImage.ID = new("ami-00000000000000009")
+				o.AWS.Image.Asked = true
+			}),
+			want: want{templates: []seen{held}, group: "lt-current"},
+		},
+		"PinGone": {
+			reason: "A template of a pinned image that is gone goes on, and takes every other change.",
+			args: steadyPool(func(o *pool.Observation) {
+				o.Input.AWS.Identity = v1beta1.IdentityPod
+				o.AWS.Image.Asked = true
+			}),
+			want: want{templates: []seen{current}, group: "lt-current"},
+		},
+		"InstanceTypeMismatch": {
+			reason: "An instance type that cannot boot the image does not get into the template: it stays whole.",
+			args: steadyPool(lookedUp(&pool.Image{ID: "ami-newest"}), func(o *pool.Observation) {
+				o.Composite.Spec.InstanceType = "m7g.large"
+			}),
+			want: want{templates: []seen{unpinnedHeld}, group: "lt-current"},
+		},
 		"SecretGoneDuringRoll": {
 			reason: "Without the format no template of the new version can be made, and the old one stays.",
 			args:   steadyPool(newVersion, noSecret),

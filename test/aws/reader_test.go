@@ -158,16 +158,26 @@ func TestReaderFindsImagesThroughMoto(t *testing.T) {
 	q := pool.Query{
 		Identity: pool.Identity{Source: v1beta1.IdentitySecret, SharedCredentials: []byte("[default]\naws_access_key_id = AKIASECRET\naws_secret_access_key = s\n")},
 		Region:   region,
-		Image:    &pool.ImageQuery{Owner: owner, Name: "capa-ami-ubuntu-24.04-?1.34.1-*", Architecture: "x86_64"},
+		Image:    &pool.ImageQuery{Owner: owner, Name: "capa-ami-ubuntu-24.04-?{semver}-*", Version: "v1.34.1", Architecture: "x86_64"},
 	}
 
 	// ? is exactly one character, so the image's name must have one before the version: v, as in v1.34.1, or nothing does.
 	if got := r.Read(context.Background(), q).Image; !got.Known() || got.Value != nil {
 		t.Errorf("want no image to match, got %+v, %+v", got.Value, got.Err)
 	}
-	q.Image = &pool.ImageQuery{Owner: owner, Name: "capa-ami-ubuntu-24.04-1.34.1-*", Architecture: "x86_64"}
-	if diff := cmp.Diff(&pool.Image{ID: image, Name: "capa-ami-ubuntu-24.04-1.34.1-1"}, r.Read(context.Background(), q).Image.Value); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
+	for name, asked := range map[string]*pool.ImageQuery{
+		"by name": {Owner: owner, Name: "capa-ami-ubuntu-24.04-{semver}-*", Version: "v1.34.1", Architecture: "x86_64"},
+		"by id":   {ID: image},
+	} {
+		q.Image = asked
+		got := r.Read(context.Background(), q).Image.Value
+		if got == nil || got.ID != image || got.Name != "capa-ami-ubuntu-24.04-1.34.1-1" || got.RootDevice == "" || got.Architecture != "x86_64" || got.State != "available" {
+			t.Errorf("%s: want %s with all that is known of it, got %+v", name, image, got)
+		}
+	}
+	q.Image = &pool.ImageQuery{ID: "ami-00000000000000000"}
+	if got := r.Read(context.Background(), q).Image; !got.Known() || got.Value != nil {
+		t.Errorf("want no image of an id that does not exist, got %+v, %+v", got.Value, got.Err)
 	}
 }
 
