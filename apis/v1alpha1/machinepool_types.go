@@ -278,7 +278,7 @@ type MachineImage struct {
 	// for the version without its +suffix; one of them must be there. {suffix} stands for what is behind the +, as in
 	// rke2-{semver}-{suffix}-*: rke2r1 in v1.34.1+rke2r1. * and ? are wildcards. An image whose name has another version in
 	// that place is never taken, whatever a wildcard matches: not 1.34.10 or 1.34.1-rc.1 for 1.34.1, and not 1.34.1-rke2r2 for
-	// 1.34.1+rke2r1. Of a version, the part +rke2r1 need not be in the name.
+	// 1.34.1+rke2r1. An image whose name has no suffix there is taken, unless the format asks for {suffix}.
 	// +optional
 	// +kubebuilder:default="capa-ami-ubuntu-24.04-?{semver}-*"
 	// +kubebuilder:validation:MaxLength=255

@@ -36,11 +36,7 @@ func (v *view) readImage(ctx context.Context, q pool.ImageQuery, tenant string) 
 			})
 		},
 		func(out *ec2.DescribeImagesOutput) *string {
-			for _, i := range out.Images {
-				if isWanted(awssdk.ToString(i.Name)) {
-					images = append(images, i)
-				}
-			}
+			images = append(images, slices.DeleteFunc(out.Images, func(i types.Image) bool { return !isWanted(awssdk.ToString(i.Name)) })...)
 			// Of all pages only the newest stays in memory.
 			if len(images) > 1 {
 				images = []types.Image{slices.MaxFunc(images, byCreation)}
