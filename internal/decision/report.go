@@ -12,6 +12,7 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/health"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/image"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/membership"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
@@ -96,7 +97,7 @@ func isChanging(o *pool.Observation, p planned, d Decision, h v1alpha1.Health) b
 	if !d.Ready || p.Phase != rollout.PhaseIdle {
 		return true
 	}
-	if isRefusedByAWS(o.AWS) {
+	if isRefusedByAWS(o) {
 		return false
 	}
 	if p.members.Problem != nil {
@@ -110,15 +111,16 @@ func isChanging(o *pool.Observation, p planned, d Decision, h v1alpha1.Health) b
 	})
 }
 
-// isRefusedByAWS says that AWS was asked and said no. To ask more often does not change its mind, and feeds what it
-// throttles.
-func isRefusedByAWS(r pool.Reading) bool {
-	for _, err := range []*pool.ReadError{r.Group.Err, r.Instances.Err, r.Image.Err, r.Refresh.Err} {
-		if err != nil && slices.Contains([]pool.ReadReason{pool.ReadThrottled, pool.ReadAccessDenied, pool.ReadCredentialsInvalid}, err.Reason) {
-			return true
-		}
+// isRefusedByAWS says that AWS was asked for what the pool goes by and said no. To ask more often does not change its mind,
+// and feeds what it throttles. A pinned image is taken without being looked at.
+func isRefusedByAWS(o *pool.Observation) bool {
+	errs := []*pool.ReadError{o.AWS.Group.Err, o.AWS.Instances.Err, o.AWS.Refresh.Err}
+	if !image.IsPinned(&o.Composite.Spec) {
+		errs = append(errs, o.AWS.Image.Err)
 	}
-	return false
+	return slices.ContainsFunc(errs, func(err *pool.ReadError) bool {
+		return err != nil && slices.Contains([]pool.ReadReason{pool.ReadThrottled, pool.ReadAccessDenied, pool.ReadCredentialsInvalid}, err.Reason)
+	})
 }
 
 var inputConditions = []condition.Type{ //nolint:gochecknoglobals // A constant table.

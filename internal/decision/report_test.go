@@ -304,6 +304,15 @@ func TestChanging(t *testing.T) {
 			want: true,
 		},
 		"ReadRefused": {reason: "A read that AWS refuses is not tried more often: that would feed the throttling.", args: readPool(readFails, func(o *pool.Observation) { o.Composite.Status.Ready = true })},
+		"PinReadRefused": {
+			reason: "A pinned image that the function may not look at slows nothing down: AWS answers the rest.",
+			args: readPool(func(o *pool.Observation) {
+				o.AWS.Image = pool.Read[*pool.Image]{Asked: true, Err: &pool.ReadError{Reason: pool.ReadAccessDenied}}
+				o.AWS.Instances.Value[0].State = "pending"
+				o.Composite.Status.Ready = true
+			}),
+			want: true,
+		},
 		"SecretGone":  {reason: "A Secret that is missing.", args: steadyPool(noSecret), want: true},
 		"ExportsGone": {reason: "Exports that are missing.", args: steadyPool(noExports), want: true},
 		"ZoneGone":    {reason: "A zone that is missing.", args: steadyPool(func(o *pool.Observation) { o.Composite.Spec.FailureDomains = []string{"us-east-1a", "us-east-1z"} }), want: true},

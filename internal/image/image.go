@@ -31,7 +31,7 @@ const stateAvailable = "available"
 // QueryFor returns what to look for in AWS: the pinned image, or the name format and the version that it is filled with. Nil
 // when the format asks for what the version does not have.
 func QueryFor(s *v1alpha1.MachinePoolSpec) *pool.ImageQuery {
-	if isPinned(s) {
+	if IsPinned(s) {
 		return &pool.ImageQuery{ID: *s.MachineImage.ID}
 	}
 	if _, ok := Name(s); !ok {
@@ -40,7 +40,8 @@ func QueryFor(s *v1alpha1.MachinePoolSpec) *pool.ImageQuery {
 	return &pool.ImageQuery{Owner: s.MachineImage.Owner, Name: s.MachineImage.NameFormat, Version: version(s), Architecture: string(s.MachineImage.Architecture)}
 }
 
-func isPinned(s *v1alpha1.MachinePoolSpec) bool {
+// IsPinned reports whether the spec names its image.
+func IsPinned(s *v1alpha1.MachinePoolSpec) bool {
 	return s.MachineImage.ID != nil && *s.MachineImage.ID != ""
 }
 
@@ -85,7 +86,7 @@ type Last struct {
 // that it has. Where AWS is not read at all, the device is the spec's: nothing else is known of it.
 func Resolve(s *v1alpha1.MachinePoolSpec, region string, read pool.Read[*pool.Image], last Last) Resolution {
 	var r Resolution
-	if isPinned(s) {
+	if IsPinned(s) {
 		r = pinned(s, region, read, last)
 	} else {
 		r = lookedUp(s, region, read, last)
