@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,6 +106,28 @@ func TestExportsForbidden(t *testing.T) {
 	n.must(n.apply(n.ctx, readable(tenants)))
 	n.awaitReady("workers", 3)
 	t.Logf("Ready %s after the ClusterRole", time.Since(began).Round(time.Second))
+}
+
+// TestExportsNotAllowed holds that pools which name a kind that the Input does not list hold up no others, as many as there are.
+// Where they are asked for, 120 pools of a kind that Crossplane may not read hold its 100 workers for two minutes each.
+func TestExportsNotAllowed(t *testing.T) {
+	t.Parallel()
+	n := newTenant(t)
+	listed := composition("listed", pools.GroupVersion().String(), 60, 3)
+	step := simulator.Field(listed, "spec", "pipeline").([]any)[0]
+	simulator.SetField(step.(kube.Object), []any{kube.Object{"apiVersion": "example.org/v1", "kind": "Cluster"}}, "input", "exportsFrom", "kinds")
+	n.must(n.apply(n.ctx, listed))
+	use := kube.Object{"compositionRef": kube.Object{"name": "listed"}}
+
+	const many = 120
+	for i := range many {
+		n.create(fmt.Sprintf("refused-%d", i), kube.Object{
+			"crossplane": use, "cluster": kube.Object{"exportsFrom": kube.Object{"apiVersion": "v1", "kind": "Pod"}},
+		})
+	}
+	n.create("workers", kube.Object{"crossplane": use})
+	n.awaitReady("workers", 3)
+	n.awaitCondition(fmt.Sprintf("refused-%d", many-1), "ClusterExportsAvailable", "False", "Refused")
 }
 
 // TestZoneAdded holds that a pool stays in the zones that it started in.
