@@ -151,7 +151,7 @@ type answerBody struct {
 
 // Read the body up to its bound.
 func (a *answerBody) Read(p []byte) (int, error) {
-	if !a.isLarge && a.err == nil && (a.read > smallBytes || a.shape.elements > smallElements) {
+	if !a.isLarge && a.err == nil && (a.read > smallBytes || a.shape.elements > smallElements || a.shape.large > smallLargeElements) {
 		a.err = a.wait()
 		a.isLarge = a.err == nil
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -454,6 +455,31 @@ func TestLargeAnswersAreReadAFewAtATime(t *testing.T) {
 			t.Errorf("want %d large answers at a time, got %d", maxLargeAnswers, most.Load())
 		}
 	})
+}
+
+// An answer is large by what it takes, and that is more than its bytes.
+func TestALargeAnswerWaitsForItsTurn(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   string
+		want   int
+	}{
+		"Small":         {reason: "What a few pools need waits for nothing.", args: "<R><a><b><c>" + strings.Repeat("<d>"+strings.Repeat("<x/>", 100)+"</d>", 45), want: -1},
+		"Bytes":         {reason: "A long text.", args: "<R>" + strings.Repeat("x", 1<<20), want: smallBytes},
+		"Elements":      {reason: "Very many tags.", args: "<R><a><b><c><d>" + strings.Repeat("<x/>", 20_000), want: 4 * smallElements},
+		"LargeElements": {reason: "Very many instances, each of which is large once it is decoded.", args: "<R><a><b><c>" + strings.Repeat("<x/>", 20_000), want: 4 * smallLargeElements},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			waited, stop := -1, errors.New("stop")
+			a := &answerBody{bound: boundOf(opInstances, http.StatusOK), body: io.NopCloser(strings.NewReader(tc.args))}
+			a.wait = func() error { waited = a.read; return stop }
+			_, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{a}, make([]byte, 512))
+			if tc.want < 0 && (waited >= 0 || err != nil) || tc.want >= 0 && (waited < tc.want || waited > tc.want+1024 || !errors.Is(err, stop)) {
+				t.Errorf("\n%s\nwant it to wait after %d bytes, got %d, %v", tc.reason, tc.want, waited, err)
+			}
+		})
+	}
 }
 
 type readerFunc func([]byte) (int, error)

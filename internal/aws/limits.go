@@ -150,8 +150,8 @@ const (
 	minPage        = 25
 
 	// maxElements and maxLargeElements of a page, by what they are once they are decoded: at most 256 bytes, and up to 712
-	// for instances, images and groups. So a page takes at most some 50 MB, beside its text. A page has 50 bytes an
-	// element, and of the large ones at most 1,000 images, or 400 reservations with 10 each.
+	// for instances, images and groups. So a page takes at most 50 MB beside its text, and twice that while a list grows. A
+	// page has 50 bytes an element, and of the large ones at most 1,000 images, or 400 reservations with 10 each.
 	maxElements      = 200_000
 	maxLargeElements = 8_000
 
@@ -159,12 +159,14 @@ const (
 	maxDepth    = 64
 	maxTagBytes = 1 << 10
 
-	// maxLargeAnswers is how many answers of more than smallBytes or smallElements are read and decoded at a time, of all
-	// views together. Two cores decode no more than that at a time. Each takes up to 100 MB: its text, the SDK's copy
-	// of it, and what it is decoded to. Three pools of 10 members are smallBytes.
-	maxLargeAnswers = 4
-	smallBytes      = 256 << 10
-	smallElements   = 5_000
+	// maxLargeAnswers is how many answers of more than the small ones are read and decoded at a time, of all views together: as
+	// many as one view makes calls for members, since from a region far away an answer takes its time, and two cores
+	// decode no more. Each takes some 10 MB, or up to 150 MB of what decodes to the most: its text, the SDK's copy of it,
+	// and what it is decoded to. Small ones, such as for three pools of 10 members, take up to 2 MB.
+	maxLargeAnswers    = maxCalls
+	smallBytes         = 256 << 10
+	smallElements      = 5_000
+	smallLargeElements = 1_000
 
 	// maxReadBytes and maxReadElements of all pages and attempts of one read. They are 4,000 instances with 50 tags, or
 	// 1,500 with the addresses of 240 Pods.
