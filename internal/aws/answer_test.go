@@ -550,6 +550,24 @@ func TestPagesThatDoNotEndAreCut(t *testing.T) {
 	}
 }
 
+// A signed request, with what it asks and the session's token, goes to nobody else.
+func TestARedirectIsNotFollowed(t *testing.T) {
+	var followed atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))
+	defer other.Close()
+	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, status) }))
+		wireEnv(t, s.URL)
+		for _, id := range []pool.Identity{secretIdentity(canaryKeyID), secretIdentity(canaryKeyID, v1beta1.AssumeRole{RoleARN: "arn:aws:iam::" + canaryAccount + ":role/one"})} {
+			got := newPatientReader().Read(context.Background(), pool.Query{Identity: id, Region: "us-east-1", GroupName: "demo"})
+			if !got.Group.Failed() || followed.Load() != 0 {
+				t.Errorf("%d: want a failed read and nobody else asked, got %+v, asked %d times", status, got.Group.Err, followed.Load())
+			}
+		}
+		s.Close()
+	}
+}
+
 // A response is read to its end while its request's body is closed, which the SDK does as soon as the response begins.
 func TestARequestsBodyMayBeClosedEarly(t *testing.T) {
 	req := smithyhttp.NewStackRequest().(*smithyhttp.Request)
