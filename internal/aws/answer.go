@@ -151,7 +151,7 @@ type answerBody struct {
 
 // Read the body up to its bound.
 func (a *answerBody) Read(p []byte) (int, error) {
-	if !a.isLarge && a.err == nil && (a.read > smallBytes || a.shape.elements > smallElements || a.shape.large > smallLargeElements) {
+	if !a.isLarge && a.err == nil && !a.isSmall() {
 		a.err = a.wait()
 		a.isLarge = a.err == nil
 	}
@@ -174,6 +174,11 @@ func (a *answerBody) Read(p []byte) (int, error) {
 		a.err = err
 	}
 	return n, a.err
+}
+
+// isSmall says that what was read so far takes little memory.
+func (a *answerBody) isSmall() bool {
+	return a.read <= smallBytes && a.shape.elements <= smallElements && a.shape.large <= smallLargeElements
 }
 
 // Close the body.
