@@ -26,6 +26,8 @@ type history struct {
 	// replicas of the function, and what is left to chance that no history is told by.
 	replicas *replicas
 	chance   *rand.Rand
+	// hurried says that little time passes between most steps.
+	hurried bool
 	// lied is when AWS last told what is wrong and looks right.
 	lied time.Time
 
@@ -57,6 +59,7 @@ func newHistory(rt *rapid.T, s setting) *history {
 	account := simulator.NewReader(newAccount())
 	h := &history{rt: rt, payload: "first", clusterID: "demo-1960e37c", zonesOf: "ab"}
 	h.chance = rand.New(rand.NewSource(rapid.Int64Range(0, 1<<20).Draw(rt, "chance")))
+	h.hurried = h.chance.Intn(3) == 0
 	h.replicas = newReplicas(account, rapid.IntRange(1, 3).Draw(rt, "replicas"))
 	h.replicas.next = h.balance
 	h.life = newLifeOf(rt, s, poolName, account, h.replicas)
@@ -66,7 +69,7 @@ func newHistory(rt *rapid.T, s setting) *history {
 	h.Ahead = time.Duration(rapid.SampledFrom([]int{0, 0, -120, -30, -2, 2, 30, 120}).Draw(rt, "seconds ahead")) * time.Second
 	h.Provider.Latency = rapid.IntRange(0, 2).Draw(rt, "latency")
 	h.AWS.RefreshDelay = rapid.IntRange(0, 3).Draw(rt, "refresh delay")
-	h.Reader.Lag = time.Duration(rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(rt, "lag")) * time.Second
+	h.Reader.Lag = time.Duration(rapid.SampledFrom([]int{0, 0, 3, 4}).Draw(rt, "lag")) * time.Second
 	h.Quick = true
 	h.key = h.rollKey()
 	h.remember()
@@ -87,7 +90,10 @@ func (h *history) balance() int {
 
 // pause between two steps of anyone: runs follow one another at once, or when the response's time to live is over.
 func (h *history) pause() {
-	longest := []time.Duration{300 * time.Millisecond, 300 * time.Millisecond, time.Second, 3 * time.Second, 10 * time.Second}[h.chance.Intn(5)]
+	longest := 50 * time.Millisecond
+	if !h.hurried {
+		longest = []time.Duration{300 * time.Millisecond, 300 * time.Millisecond, time.Second, 3 * time.Second, 10 * time.Second}[h.chance.Intn(5)]
+	}
 	if h.chance.Intn(40) == 0 {
 		longest = 2 * time.Minute
 	}
@@ -264,7 +270,7 @@ func (h *history) reconcile(o simulator.ReconcileOptions) {
 	h.losesNoHealthyRoll(r)
 	if o.StaleXR && h.isBehind() {
 		// A replica that goes by a composite from before a member was listed, and by an answer that it kept from before that
-		// member was launched, cannot know of it. Such a member is some seconds old.
+		// member was launched, or by none, cannot know of it.
 		seen := simulator.Texts(h.lastSeen(), "status", "providerIDList")
 		before = slices.DeleteFunc(before, func(id string) bool { return !slices.Contains(seen, id) })
 	}
@@ -275,10 +281,15 @@ func (h *history) reconcile(o simulator.ReconcileOptions) {
 	}
 }
 
-// isBehind says that the last run went by an answer that one of several replicas had kept, so that another may know better.
+// isBehind says that the last run was one of several replicas' that went by what it had kept, or could not read, so that another
+// may know better.
 func (h *history) isBehind() bool {
 	said := h.replicas.last.readings
-	return len(h.replicas.each) > 1 && len(said) > 0 && said[len(said)-1].Group.Kept()
+	if len(h.replicas.each) == 1 || len(said) == 0 {
+		return false
+	}
+	last := said[len(said)-1]
+	return !last.Group.Anew || !last.Instances.Anew
 }
 
 // lies says that AWS tells what is wrong and looks right, or that such an answer may be kept.

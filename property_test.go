@@ -419,6 +419,8 @@ func (h *history) rests() {
 		h.helps()
 		h.poll(h.resources()...)
 		h.AWS.Tick()
+		// Where nothing moves, the next run comes when the response's time to live is over.
+		time.Sleep(15 * time.Second)
 		quiet++
 		if after := h.hash(); after != before {
 			quiet, before = 0, after

@@ -27,6 +27,8 @@ const (
 const (
 	inMachine = "internal/rollout/machine.go"
 	inPlan    = "internal/decision/plan.go"
+	inAgain   = "internal/decision/again.go"
+	inEarlier = "internal/rollout/earlier.go"
 )
 
 var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
@@ -135,6 +137,42 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 		to:   "return again",
 	},
 	{
+		name: "agrees on one answer", property: refreshes,
+		file: inMachine,
+		from: "return pool.IsAfter(in.Memory.LostReading, in.Reading.Oldest)",
+		to:   "return !in.Memory.LostReading.IsZero() && !pool.IsAfter(in.Reading.Oldest, in.Memory.LostReading)",
+	},
+	{
+		name: "believes a reading from before the switch", property: refreshes,
+		file: inAgain,
+		from: "Refresh: news && ",
+		to:   "Refresh: news && len(d.Templates) > 1000 && ",
+	},
+	{
+		name: "believes an older answer of another replica", property: capacity,
+		file: inAgain,
+		from: "Members: news && ",
+		to:   "Members: news && len(d.Templates) > 1000 && ",
+	},
+	{
+		name: "compares the clocks of the API server and of AWS", property: refreshes,
+		file: inEarlier,
+		from: "		return r.ID != earlier\n",
+		to:   "		return r.ID != earlier && !r.Started.Before(current.Created)\n",
+	},
+	{
+		name: "takes a roll's own refresh for an earlier one when a change is taken back", property: refreshes,
+		file: inEarlier,
+		from: "return in.Memory.EarlierRefresh, newest",
+		to:   "return newest, newest",
+	},
+	{
+		name: "waits for a member that is terminated", property: convergence,
+		file: inPlan,
+		from: "if m.Gone[member.InstanceID] {",
+		to:   "if m.Gone[member.InstanceID] && len(m.Gone) > 1000 {",
+	},
+	{
 		name: "retries a refresh that failed", property: refreshes,
 		file: inMachine,
 		from: "return r != nil && !IsActive(r.Status) && r.Status != statusSuccessful && isOfRoll",
@@ -179,19 +217,19 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 	{
 		name: "trusts a reading that lacks instances", property: capacity,
 		file: "internal/membership/membership.go",
-		from: "if missing == 0 {",
-		to:   "if missing >= 0 {",
+		from: "if len(missing) > 0 {",
+		to:   "if len(missing) > 1000 {",
 	},
 	{
 		name: "knows no members but those that a status shows, which may be from before them", property: capacity,
 		file: "internal/decision/report.go",
-		from: "membership.WithEarlier(s.ProviderIDList, o.AWS.Earlier)",
-		to:   "membership.WithEarlier(s.ProviderIDList, nil)",
+		from: "membership.Updated(s.ProviderIDList, o.AWS.Earlier, p.members)",
+		to:   "membership.Updated(s.ProviderIDList, nil, p.members)",
 	},
 	{
 		name: "trusts a reading in which nothing is found", property: capacity,
 		file: "internal/membership/membership.go",
-		from: "if r.Group.Value == nil && l",
-		to:   "if r.Group.Value == nil && len(last) > 1000 && l",
+		from: "!seen[instanceID(id)] }) {",
+		to:   "!seen[instanceID(id)] }) && len(last) > 1000 {",
 	},
 }
