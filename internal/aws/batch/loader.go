@@ -189,10 +189,11 @@ func (l *Loader[K, V]) launch(f *flight[K, V]) {
 	})
 }
 
-// riders are kept keys that fit into the batch without another call and will soon be too old to be an answer.
+// riders are kept keys that fit into the batch without another call and will soon be too old to be an answer. A key that is
+// read alone takes none along: nobody would answer those who then wait for them.
 func (l *Loader[K, V]) riders(f *flight[K, V]) []K {
 	room, weight := l.cfg.RideKeys-len(f.keys), l.cfg.RideWeight
-	if room <= 0 {
+	if room <= 0 || l.cfg.FetchOne != nil {
 		return nil
 	}
 	for _, k := range f.keys {
