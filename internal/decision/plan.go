@@ -172,6 +172,7 @@ func readingOf(o *pool.Observation, m membership.Members) *rollout.Reading {
 			r.Newest = refresh.At
 		}
 	}
+	r.Members = slices.Grow(r.Members, len(group.Value.Members))
 	for _, member := range group.Value.Members {
 		if m.Gone[member.InstanceID] {
 			continue

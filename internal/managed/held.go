@@ -9,7 +9,7 @@ import (
 
 // heldObject is the object as observed, with the payload that is to be, if there is one.
 func heldObject(obj *decision.Object) decision.Held {
-	if len(obj.Payload) == 0 {
+	if len(obj.Payload) == 0 || obj.Held == nil {
 		return obj.Held
 	}
 	return with(obj.Held, base64.StdEncoding.EncodeToString(obj.Payload), "forProvider", "contentBase64")

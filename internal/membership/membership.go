@@ -2,6 +2,7 @@
 package membership
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -105,10 +106,17 @@ func unlistable(instances []pool.Instance) *pool.ReadError {
 func compared(r pool.Reading, last Last) Members {
 	instances := r.Instances.Value
 	m := Members{Instances: sortedByProviderID(living(instances)), Gone: goneOf(instances)}
-	known, seen, missing, checked := setOf(last.ProviderIDs), idsOf(instances), []string(nil), false
+	seen, missing, checked := idsOf(instances), []string(nil), false
+	// Made for the first member that EC2 lacks, which most readings have none of.
+	var known map[string]bool
 	for _, member := range r.Group.Value.Members {
+		if seen[member.InstanceID] {
+			continue
+		}
+		if known == nil {
+			known = setOf(last.ProviderIDs)
+		}
 		switch listed := known[ProviderID(member.Zone, member.InstanceID)]; {
-		case seen[member.InstanceID]:
 		case isExpected(member, listed):
 			missing = append(missing, member.InstanceID)
 			checked = checked || isExpected(member, false)
@@ -190,19 +198,27 @@ func living(instances []pool.Instance) []pool.Instance {
 	return out
 }
 
-// sortedByProviderID makes no provider ids to sort by, as a pool has thousands of members.
+// sortedByProviderID sorts in place, and makes no provider ids to sort by, as a pool has thousands of members.
 func sortedByProviderID(instances []pool.Instance) []pool.Instance {
 	if len(instances) == 0 {
 		return nil
 	}
-	out := slices.Clone(instances)
-	slices.SortStableFunc(out, func(a, b pool.Instance) int {
-		if a.Zone == b.Zone {
-			return strings.Compare(a.ID, b.ID)
-		}
-		return strings.Compare(a.Zone+"/", b.Zone+"/")
+	slices.SortStableFunc(instances, func(a, b pool.Instance) int {
+		return cmp.Or(compareZones(a.Zone, b.Zone), strings.Compare(a.ID, b.ID))
 	})
-	return slices.CompactFunc(out, func(a, b pool.Instance) bool { return a.Zone == b.Zone && a.ID == b.ID })
+	return slices.CompactFunc(instances, func(a, b pool.Instance) bool { return a.Zone == b.Zone && a.ID == b.ID })
+}
+
+// compareZones as they stand in a provider id, where a slash follows.
+func compareZones(a, b string) int {
+	n := min(len(a), len(b))
+	if c := strings.Compare(a[:n], b[:n]); c != 0 || len(a) == len(b) {
+		return c
+	}
+	if len(a) < len(b) {
+		return cmp.Compare('/', b[n])
+	}
+	return cmp.Compare(a[n], '/')
 }
 
 // isExpected says that EC2 must list a member of the group, if only as terminated, which it does for an hour. A new instance
@@ -230,7 +246,7 @@ func IsStandby(m pool.GroupMember) bool {
 
 // CountStandby counts the instances that are set aside.
 func CountStandby(instances []pool.Instance, g *pool.Group) int {
-	if g == nil {
+	if g == nil || !slices.ContainsFunc(g.Members, IsStandby) {
 		return 0
 	}
 	n, listed := 0, idsOf(instances)
@@ -268,14 +284,10 @@ func ProviderIDs(instances []pool.Instance) []string {
 // Statuses of the first v1alpha1.MaxInstances members. An instance is up to date when it was launched from the given template;
 // whether it was is not known of one that the group does not list, or that someone attached to it by hand.
 func Statuses(instances []pool.Instance, g *pool.Group, templateID string) []v1alpha1.Instance {
-	templates := map[string]string{}
-	if g != nil {
-		for _, m := range g.Members {
-			templates[m.InstanceID] = m.LaunchTemplateID
-		}
-	}
-	out := make([]v1alpha1.Instance, 0, min(len(instances), v1alpha1.MaxInstances))
-	for _, i := range instances[:min(len(instances), v1alpha1.MaxInstances)] {
+	shown := instances[:min(len(instances), v1alpha1.MaxInstances)]
+	templates := templatesOf(shown, g)
+	out := make([]v1alpha1.Instance, 0, len(shown))
+	for _, i := range shown {
 		s := v1alpha1.Instance{
 			ProviderID:    ProviderID(i.Zone, i.ID),
 			InstanceID:    i.ID,
@@ -292,6 +304,23 @@ func Statuses(instances []pool.Instance, g *pool.Group, templateID string) []v1a
 		out = append(out, s)
 	}
 	return out
+}
+
+// templatesOf are the launch templates that instances were launched from, by the instance's id.
+func templatesOf(instances []pool.Instance, g *pool.Group) map[string]string {
+	if g == nil {
+		return nil
+	}
+	templates := make(map[string]string, len(instances))
+	for _, i := range instances {
+		templates[i.ID] = ""
+	}
+	for _, m := range g.Members {
+		if _, shown := templates[m.InstanceID]; shown {
+			templates[m.InstanceID] = m.LaunchTemplateID
+		}
+	}
+	return templates
 }
 
 // Updated is a list of provider ids with what a reading adds that is not trusted to shorten it: what EC2 listed, now or a short
