@@ -15,7 +15,7 @@ import (
 )
 
 // worstMembers is how many members the largest pool has whose status the XRD accepts.
-const worstMembers = 10_000
+const worstMembers = 5_000
 
 // A worstRequest is one that costs as much as its kind can.
 type worstRequest struct {

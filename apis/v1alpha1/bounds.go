@@ -12,9 +12,9 @@ const (
 	// MaxWorkerSecurityGroups on one network interface, where the account's quota is raised as far as it goes.
 	// Source: https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html#vpc-limits-security-groups.
 	MaxWorkerSecurityGroups = 16
-	// MaxProviderIDs in a status: twice the nodes that a Kubernetes cluster can have. They take about 450 kB, and etcd takes 1.5
+	// MaxProviderIDs in a status: as many nodes as a Kubernetes cluster can have. They take about 230 kB, and etcd takes 1.5
 	// MiB for the whole object. Source: https://kubernetes.io/docs/setup/best-practices/cluster-large/.
-	MaxProviderIDs = 10000
+	MaxProviderIDs = 5000
 	// MaxInstances is how many members a status lists one by one. A thousand take about 300 kB.
 	MaxInstances = 1000
 )

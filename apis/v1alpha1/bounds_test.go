@@ -24,7 +24,7 @@ func full() MachinePoolStatus {
 	s := MachinePoolStatus{
 		AutoscalingGroupName:    text(255),
 		ProviderID:              text(2048),
-		ProviderIDList:          append(many(9999), text(128)),
+		ProviderIDList:          append(many(4999), text(128)),
 		LaunchTemplateID:        text(64),
 		ImageID:                 text(64),
 		FailureDomains:          append(many(63), text(63)),
@@ -81,11 +81,11 @@ func TestBound(t *testing.T) {
 		"Lists": {
 			reason: "A list should keep its first items.",
 			status: MachinePoolStatus{
-				ProviderIDList: many(10001), FailureDomains: many(65), InheritedFailureDomains: many(65), DroppedNodeLabels: many(129),
+				ProviderIDList: many(5001), FailureDomains: many(65), InheritedFailureDomains: many(65), DroppedNodeLabels: many(129),
 				Health: &Health{Reasons: many(129)},
 			},
 			want: MachinePoolStatus{
-				ProviderIDList: many(10000), FailureDomains: many(64), InheritedFailureDomains: many(64), DroppedNodeLabels: many(128),
+				ProviderIDList: many(5000), FailureDomains: many(64), InheritedFailureDomains: many(64), DroppedNodeLabels: many(128),
 				Health: &Health{Reasons: many(128)},
 			},
 		},

@@ -13,10 +13,10 @@ type MachinePoolStatus struct {
 	ProviderID string `json:"providerID,omitempty"`
 
 	// ProviderIDList holds aws:///<zone>/<instance id> of every member that is pending, running, stopping or stopped,
-	// sorted. A read of AWS that fails or is partial never shortens it, nor one of more than 10,000 members.
+	// sorted. A read of AWS that fails or is partial never shortens it, nor one of more than 5,000 members.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=10000
+	// +kubebuilder:validation:MaxItems=5000
 	// +kubebuilder:validation:items:MaxLength=128
 	ProviderIDList []string `json:"providerIDList,omitempty"`
 

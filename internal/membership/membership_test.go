@@ -660,14 +660,14 @@ func TestMoreThanAStatusHolds(t *testing.T) {
 		want   Members
 	}{
 		"Fits": {
-			reason: "10,000 members fit.",
-			args:   many(10000),
-			want:   Members{Known: true, Instances: many(10000), Gone: map[string]bool{}},
+			reason: "5,000 members fit.",
+			args:   many(5000),
+			want:   Members{Known: true, Instances: many(5000), Gone: map[string]bool{}},
 		},
 		"TooMany": {
 			reason: "One more does not.",
-			args:   many(10001),
-			want:   partial("ec2:DescribeInstances returned 10001 instances, status.providerIDList has room for 10000"),
+			args:   many(5001),
+			want:   partial("ec2:DescribeInstances returned 5001 instances, status.providerIDList has room for 5000"),
 		},
 		"LongID": {
 			reason: "An id that the status has no room for is none of EC2's, and the message does not repeat it.",
@@ -685,13 +685,13 @@ func TestMoreThanAStatusHolds(t *testing.T) {
 	}
 	t.Run("Earlier", func(t *testing.T) {
 		shown := providerIDs("i-shown")
-		for _, earlier := range [][]pool.Instance{many(10000), many(10001), {{ID: strings.Repeat("i", 128), Zone: zone}}} {
+		for _, earlier := range [][]pool.Instance{many(5000), many(5001), {{ID: strings.Repeat("i", 128), Zone: zone}}} {
 			if diff := cmp.Diff(shown, Updated(shown, earlier, Members{})); diff != "" {
 				t.Errorf("Updated(...): what the status shows must stay when there is no room for more: -want, +got:\n%s", diff)
 			}
 		}
-		if got := len(Updated(shown, many(9999), Members{})); got != 10000 {
-			t.Errorf("Updated(...): want 10,000 ids where there is room for them, got %d", got)
+		if got := len(Updated(shown, many(4999), Members{})); got != 5000 {
+			t.Errorf("Updated(...): want 5,000 ids where there is room for them, got %d", got)
 		}
 	})
 }

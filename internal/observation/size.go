@@ -10,8 +10,8 @@ const (
 	maxSpecValues = 5_000
 	// maxInputValues of an Input, which can hold some 400.
 	maxInputValues = 5_000
-	// maxStatusValues of a composite's status, whose lists of 20,000 provider ids and 1,000 instances have some 40,000.
-	maxStatusValues = 100_000
+	// maxStatusValues of a composite's status, whose lists of 5,000 provider ids and 1,000 instances have some 20,000.
+	maxStatusValues = 50_000
 )
 
 // holdsMore reports whether a value holds more than so many values. It stops counting there, and allocates nothing.
