@@ -252,7 +252,7 @@ func (h *history) isWithoutZone(xr object) bool {
 
 // reconcile and hold what must hold after every single run.
 func (h *history) reconcile(o simulator.ReconcileOptions) {
-	needed, before := h.needed(), h.listed()
+	needed, before, existing := h.needed(), h.listed(), h.resources()
 	h.held = h.holds(h.XR)
 	o.Refused = h.refused
 	r := h.Reconcile(context.Background(), o)
@@ -268,6 +268,7 @@ func (h *history) reconcile(o simulator.ReconcileOptions) {
 	h.keepsZones(r)
 	h.sendsPayload(r)
 	h.losesNoHealthyRoll(r)
+	h.retriesNoHealthyRoll(r, existing)
 	if o.StaleXR && h.isBehind() {
 		// A replica that goes by a composite from before a member was listed, and by an answer that it kept from before that
 		// member was launched, or by none, cannot know of it.

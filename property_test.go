@@ -250,6 +250,20 @@ func (h *history) losesNoHealthyRoll(r simulator.Reconcile) {
 	}
 }
 
+// retriesNoHealthyRoll is part of property 3: while the refresh of the group's last move is at work no run begins another attempt
+// at the same roll, whatever answers lack.
+func (h *history) retriesNoHealthyRoll(r simulator.Reconcile, existing []string) {
+	g, n := h.group(), len(h.AWS.Moves)
+	if g == nil || n == 0 || !g.IsRefreshing() || h.AWS.Moves[n-1].Refresh != g.Refreshes[len(g.Refreshes)-1] {
+		return
+	}
+	a := attemptOf(h.AWS.Moves[n-1].Name)
+	next := naming.ResourceTemplate(naming.Attempt{RollKey: a.RollKey, Number: a.Number + 1})
+	if _, begun := r.Response.GetDesired().GetResources()[next]; begun && !slices.Contains(existing, next) {
+		h.failsf(oneRefreshPerRoll, "a roll is begun again whose refresh is at work: %s", h.moves())
+	}
+}
+
 // losesNoMember is the second half of property 6: Cluster API deletes the Nodes of those that leave the list.
 func (h *history) losesNoMember(before []string) {
 	after := simulator.Texts(h.XR, "status", "providerIDList")
