@@ -28,7 +28,6 @@ const (
 	inMachine = "internal/rollout/machine.go"
 	inPlan    = "internal/decision/plan.go"
 	inAgain   = "internal/decision/again.go"
-	inEarlier = "internal/rollout/earlier.go"
 )
 
 var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
@@ -137,12 +136,6 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 		to:   "return again",
 	},
 	{
-		name: "agrees on one answer", property: refreshes,
-		file: inMachine,
-		from: "return pool.IsAfter(in.Memory.LostReading, in.Reading.Oldest)",
-		to:   "return !in.Memory.LostReading.IsZero() && !pool.IsAfter(in.Reading.Oldest, in.Memory.LostReading)",
-	},
-	{
 		name: "believes a reading from before the switch", property: refreshes,
 		file: inAgain,
 		from: "Refresh: news && ",
@@ -153,24 +146,6 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 		file: inAgain,
 		from: "Members: news && ",
 		to:   "Members: news && len(d.Templates) > 1000 && ",
-	},
-	{
-		name: "compares the clocks of the API server and of AWS", property: refreshes,
-		file: inEarlier,
-		from: "		return r.ID != earlier\n",
-		to:   "		return r.ID != earlier && !r.Started.Before(current.Created)\n",
-	},
-	{
-		name: "takes a roll's own refresh for an earlier one when a change is taken back", property: refreshes,
-		file: inEarlier,
-		from: "return in.Memory.EarlierRefresh, newest",
-		to:   "return newest, newest",
-	},
-	{
-		name: "waits for a member that is terminated", property: convergence,
-		file: inPlan,
-		from: "if m.Gone[member.InstanceID] {",
-		to:   "if m.Gone[member.InstanceID] && len(m.Gone) > 1000 {",
 	},
 	{
 		name: "retries a refresh that failed", property: refreshes,
