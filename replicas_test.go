@@ -50,7 +50,7 @@ func newReplicas(account *simulator.Reader, n int) *replicas {
 func (r *replicas) RunFunction(ctx context.Context, req *fnv1.RunFunctionRequest) (*fnv1.RunFunctionResponse, error) {
 	r.last = r.each[r.next()%len(r.each)]
 	r.last.readings = nil
-	return r.last.Function.RunFunction(ctx, req)
+	return r.last.RunFunction(ctx, req)
 }
 
 // Read AWS, and keep what it said.

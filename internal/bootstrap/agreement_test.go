@@ -191,7 +191,7 @@ func stubVerdicts(t *testing.T, payloads map[string][]byte) map[string]string {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "cloud-init"), []byte("#!/bin/sh\ncat \"$3\"\n"), 0o700); err != nil { //nolint:gosec // A program.
+	if err := os.WriteFile(filepath.Join(dir, "cloud-init"), []byte("#!/bin/sh\ncat \"$3\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	script := functions + `

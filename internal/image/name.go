@@ -50,8 +50,9 @@ func fill(format, version string) (string, bool) {
 // more: mine-1.34.1* also mine-1.34.10, and *-1.34.1-* also a-1.34.1-rc.1-2. Such a name is of another version, whatever its
 // format: it is never wanted. Only what the format itself spells out right beside a placeholder belongs to no version.
 func IsWanted(q pool.ImageQuery) func(name string) bool {
-	var places []place
-	for _, at := range placeholder.FindAllStringIndex(q.Name, -1) {
+	found := placeholder.FindAllStringIndex(q.Name, -1)
+	places := make([]place, 0, len(found))
+	for _, at := range found {
 		places = append(places, placeAt(q, at[0], at[1]))
 	}
 	return func(name string) bool {
@@ -156,7 +157,7 @@ func (p place) goesOn(after string) bool {
 // reaches reports whether what a pattern matches is more than what the format spells out.
 func (p place) reaches(pattern *regexp.Regexp, after string) bool {
 	m := pattern.FindStringSubmatch(after)
-	return m != nil && len(m[1]) > len(p.right)
+	return len(m) > 1 && len(m[1]) > len(p.right)
 }
 
 func isDigit(s string) bool { return s >= "0" && s <= "9" }
