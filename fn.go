@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
@@ -13,6 +14,9 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/report"
 )
+
+// readTime is how long a run waits for AWS, in all: what it reads once more is read in the same time.
+const readTime = 5 * time.Second
 
 // An AWSReader says what AWS knows of a pool. It never fails as a whole: each part of a reading says for itself whether
 // it can be trusted.
@@ -65,13 +69,15 @@ func (f *Function) RunFunction(ctx context.Context, req *fnv1.RunFunctionRequest
 		return rsp, nil
 	}
 	report.Requirements(rsp, o)
+	reads, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
 	if q, ask := decision.QueryFor(o); ask {
-		o.AWS = f.aws.Read(ctx, q)
+		o.AWS = f.aws.Read(reads, q)
 	}
 
 	d := decision.Of(o)
 	if q, again := decision.QueryAgain(o, d); again {
-		o.AWS = f.aws.Read(ctx, q)
+		o.AWS = f.aws.Read(reads, q)
 		d = decision.Of(o)
 	}
 	// Names only: a request holds credentials and bootstrap data.

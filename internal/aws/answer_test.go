@@ -250,7 +250,7 @@ func TestAnAnswerThatDoesNotEndIsCut(t *testing.T) {
 			v, want := patientView(t), int64(1)
 			var f *failure
 			if action == "DescribeAutoScalingGroups" {
-				f = readGroups(context.Background(), v, []string{"demo"}, group)["demo"].failure
+				f = readGroups(context.Background(), v, v.caller, []string{"demo"}, group)["demo"].failure
 			} else {
 				// Smaller pages might have been answered.
 				f, want = v.readInstances(context.Background(), []string{"demo"}, oneEach)["demo"].failure, 3
@@ -407,7 +407,8 @@ func TestGroupsOfManyMembersAreReadApart(t *testing.T) {
 	for p := range names {
 		names[p] = fleetPool(p)
 	}
-	got := readGroups(context.Background(), patientView(t), names, group)
+	patient := patientView(t)
+	got := readGroups(context.Background(), patient, patient.caller, names, group)
 	for _, n := range names {
 		if g := got[n].value; g == nil || g.Name != n || len(g.Members) != 100 {
 			t.Errorf("%s: got %+v", n, got[n].failure)

@@ -17,13 +17,13 @@ import (
 
 // readGroups reads groups by name, as many a call as AWS lets, and of each what is wanted. A group that AWS does not have is
 // a nil one.
-func readGroups[T any](ctx context.Context, v *view, names []string, of func(*types.AutoScalingGroup) *T) map[string]outcome[*T] {
+func readGroups[T any](ctx context.Context, v *view, c *caller, names []string, of func(*types.AutoScalingGroup) *T) map[string]outcome[*T] {
 	out := make(map[string]outcome[*T], len(names))
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for part := range slices.Chunk(names, groupsPerCall) {
 		wg.Go(func() {
-			found := isolate(part, func(names []string) (map[string]*T, *failure) { return describeGroups(ctx, v, names, of) })
+			found := isolate(part, func(names []string) (map[string]*T, *failure) { return describeGroups(ctx, v, c, names, of) })
 			mu.Lock()
 			defer mu.Unlock()
 			maps.Copy(out, found)
@@ -33,9 +33,9 @@ func readGroups[T any](ctx context.Context, v *view, names []string, of func(*ty
 	return out
 }
 
-func describeGroups[T any](ctx context.Context, v *view, names []string, of func(*types.AutoScalingGroup) *T) (map[string]*T, *failure) {
+func describeGroups[T any](ctx context.Context, v *view, c *caller, names []string, of func(*types.AutoScalingGroup) *T) (map[string]*T, *failure) {
 	found := make(map[string]*T, len(names))
-	f := pages(ctx, v.caller, opGroups, len(names),
+	f := pages(ctx, c, opGroups, len(names),
 		func(ctx context.Context, token *string) (*autoscaling.DescribeAutoScalingGroupsOutput, error) {
 			return v.clients.AutoScaling.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{
 				AutoScalingGroupNames: names,

@@ -82,6 +82,10 @@ const (
 	maxRefreshCalls       = 4
 	maxTenantRefreshCalls = maxRefreshCalls - 1
 
+	// maxClaimCalls is how many are for whose a group is. Only pools without a group ask, and a tenant can make any number of
+	// those: they must not hold up who is a member. A call tells of a hundred names.
+	maxClaimCalls = 2
+
 	// maxImageCalls is how many are for images. Few are needed, since the pools of a fleet look for the same ones, and an
 	// answer is kept. But a tenant chooses what is looked for, and a broad name among all images of Amazon's takes
 	// seconds: two at a time are enough for one tenant, and the third is for the others.

@@ -15,8 +15,8 @@ type view struct {
 	clients Clients
 	caller  *caller
 	packing *packing
-	// refreshSlots and imageSlots are for calls that the caller's own slots are not for.
-	refreshSlots, imageSlots *slots
+	// refreshSlots, imageSlots and claimSlots are for calls that the caller's own slots are not for.
+	refreshSlots, imageSlots, claimSlots *slots
 
 	memberships *batch.Loader[string, membership]
 	claims      *batch.Loader[string, outcome[*pool.Claim]]
@@ -64,6 +64,7 @@ func newView(c Clients, region string, log logging.Logger, m *metrics, held budg
 		caller:       &caller{region: region, metrics: m, log: log, slots: newSlots(maxCalls, maxCalls), refusals: &refusals{}},
 		refreshSlots: newSlots(maxRefreshCalls, maxTenantRefreshCalls),
 		imageSlots:   newSlots(maxImageCalls, maxTenantImageCalls),
+		claimSlots:   newSlots(maxClaimCalls, maxClaimCalls),
 	}
 	v.memberships = batch.New(batch.Config[string, membership]{
 		Fetch:    v.fetchMemberships,
@@ -140,7 +141,7 @@ func newView(c Clients, region string, log logging.Logger, m *metrics, held budg
 // The instances of a group that could not be read are not read: nothing can be made of them alone, and AWS that is in
 // trouble is asked no more than need be.
 func (v *view) fetchMemberships(ctx context.Context, names []string) map[string]batch.Result[membership] {
-	groups := readGroups(ctx, v, names, group)
+	groups := readGroups(ctx, v, v.caller, names, group)
 	known := make([]string, 0, len(names))
 	for _, n := range names {
 		if groups[n].failure == nil {
@@ -167,7 +168,7 @@ func (v *view) fetchMemberships(ctx context.Context, names []string) map[string]
 
 func (v *view) fetchClaims(ctx context.Context, names []string) map[string]batch.Result[outcome[*pool.Claim]] {
 	out := make(map[string]batch.Result[outcome[*pool.Claim]], len(names))
-	for name, o := range readGroups(ctx, v, names, claim) {
+	for name, o := range readGroups(ctx, v, v.caller.of(v.claimSlots, ""), names, claim) {
 		out[name] = batch.Result[outcome[*pool.Claim]]{Value: o, Keep: o.failure == nil}
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/syntax"
 )
 
 // IsClusterScoped reports whether the platform lets pools name cluster-scoped objects of a reference's kind.
@@ -19,6 +20,13 @@ func IsClusterScoped(allowed v1beta1.ExportsSources, ref *v1alpha1.ExportsRefere
 // rights of its own, which are far wider than those of whoever creates a pool. The error names fields and what the pool's
 // author wrote, and nothing of any object.
 func CheckSource(allowed v1beta1.ExportsSources, ref *v1alpha1.ExportsReference, namespace string, path *field.Path) *field.Error {
+	for _, errs := range []field.ErrorList{
+		syntax.APIVersion.Required(path.Child("apiVersion"), ref.APIVersion), syntax.Kind.Required(path.Child("kind"), ref.Kind),
+	} {
+		if len(errs) > 0 {
+			return errs[0]
+		}
+	}
 	switch {
 	case ref.IsSecret():
 		return field.Invalid(path.Child("kind"), ref.Kind, "a Secret cannot publish exports, which end up in names, tags and messages: name another object")

@@ -50,11 +50,7 @@ func TestConditions(t *testing.T) {
 		"ImageNotFound": {
 			reason: "What was looked for is told in full.",
 			args:   steadyPool(lookUp), typ: condition.TypeImageResolved, want: verdict{"False", "NotFound"},
-			says: []string{`"capa-ami-ubuntu-24.04-?1.34.1-*"`, "819546954734", "x86_64", "us-east-1"},
-		},
-		"ImageOfGroupsRegion": {
-			reason: "Without exports the group's region is told.",
-			args:   steadyPool(lookUp, noExports), typ: condition.TypeImageResolved, want: verdict{"False", "NotFound"}, says: []string{"us-east-1"},
+			says: []string{`"capa-ami-ubuntu-24.04-?1.34.1-*"`, "819546954734", "x86_64"},
 		},
 		"ImageNotRead": {
 			reason: "An image that is not pinned and not read cannot be known.",

@@ -136,6 +136,8 @@ func Of(o *pool.Observation) Decision {
 	case len(refused) > 0:
 		// What is still fetched may add to what is refused, and all is to be said at once. Until then nothing changes.
 		in = in.withheld()
+	case o.Managed.Group != nil:
+		in = in.fitting(o)
 	}
 	p := plan(o, in)
 	d := Decision{

@@ -68,20 +68,41 @@ func (in inputs) refusals(o *pool.Observation) field.ErrorList {
 			errs = append(errs, err)
 		}
 	}
-	if in.exports.value != nil {
-		for _, err := range []*field.Error{
-			tagging.CheckCount(in.tags(o), field.NewPath("spec", "additionalTags")),
-			cluster.CheckSecurityGroups(in.securityGroups(o), field.NewPath("spec", "additionalSecurityGroupIDs")),
-		} {
-			if err != nil {
-				errs = append(errs, err)
-			}
-		}
-	}
 	if o.Managed.Group == nil {
-		errs = append(errs, in.unknownZones(o)...)
+		errs = slices.Concat(errs, in.tooMany(o), in.unknownZones(o))
 	}
 	return ordered(errs)
+}
+
+// tooMany are the lists that have too many items only together with what others wrote: the cluster's security groups, the
+// Composition's tags. They refuse a new pool.
+func (in inputs) tooMany(o *pool.Observation) field.ErrorList {
+	if in.exports.value == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, err := range []*field.Error{
+		tagging.CheckCount(in.tags(o), field.NewPath("spec", "additionalTags")),
+		cluster.CheckSecurityGroups(in.securityGroups(o), field.NewPath("spec", "additionalSecurityGroupIDs")),
+	} {
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+// fitting are the inputs of a pool that exists. Where others gave it too many items, all that exists is held as it is, and only
+// the bootstrap data still follows its Secret: nodes join with it.
+func (in inputs) fitting(o *pool.Observation) inputs {
+	errs := in.tooMany(o)
+	if len(errs) == 0 {
+		return in
+	}
+	in.exports = missingExports(condition.False, reasonTooMany, Message(errs)+"; the pool stays as it is until then")
+	in.zones = zones.Zones{}
+	in.bootstrap.userData, in.bootstrap.bucket, in.bootstrap.key = "", "", ""
+	return in
 }
 
 // ordered sorts errors by what they say, and drops repeats. Each is put into words once: there may be thousands.

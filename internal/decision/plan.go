@@ -58,7 +58,7 @@ func missingInput(in inputs) string {
 }
 
 func resolveImage(o *pool.Observation, in inputs, last image.Last) image.Resolution {
-	r := image.Resolve(&o.Composite.Spec, region(o, in), o.AWS.Image, last)
+	r := image.Resolve(&o.Composite.Spec, o.AWS.Image, last)
 	if r.Reason == image.ReasonNotRead && o.Input.AWS.Identity != v1beta1.IdentityNone {
 		return image.WaitsForExports(last)
 	}

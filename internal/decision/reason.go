@@ -10,6 +10,7 @@ const (
 	reasonEmpty            = "Empty"
 	reasonMalformed        = "Malformed"
 	reasonTooLarge         = "TooLarge"
+	reasonTooMany          = "TooMany"
 	reasonIncomplete       = "Incomplete"
 	reasonOtherSchema      = "SchemaNotSupported"
 	reasonClusterIDChanged = "ClusterIDChanged"

@@ -84,12 +84,12 @@ type Last struct {
 
 // Resolve decides a pool's image. A read that failed or found nothing never changes one: the last known stays, on the device
 // that it has. Where AWS is not read at all, the device is the spec's: nothing else is known of it.
-func Resolve(s *v1alpha1.MachinePoolSpec, region string, read pool.Read[*pool.Image], last Last) Resolution {
+func Resolve(s *v1alpha1.MachinePoolSpec, read pool.Read[*pool.Image], last Last) Resolution {
 	var r Resolution
 	if IsPinned(s) {
-		r = pinned(s, region, read, last)
+		r = pinned(s, read, last)
 	} else {
-		r = lookedUp(s, region, read, last)
+		r = lookedUp(s, read, last)
 	}
 	if r.RootDevice == "" {
 		r.RootDevice = s.MachineImage.RootDeviceName
@@ -97,7 +97,7 @@ func Resolve(s *v1alpha1.MachinePoolSpec, region string, read pool.Read[*pool.Im
 	return r
 }
 
-func pinned(s *v1alpha1.MachinePoolSpec, region string, read pool.Read[*pool.Image], last Last) Resolution {
+func pinned(s *v1alpha1.MachinePoolSpec, read pool.Read[*pool.Image], last Last) Resolution {
 	id := *s.MachineImage.ID
 	r := Resolution{ID: id, Resolved: true, Reason: ReasonPinned, Message: "the spec pins image " + id}
 	switch {
@@ -109,8 +109,8 @@ func pinned(s *v1alpha1.MachinePoolSpec, region string, read pool.Read[*pool.Ima
 		r.RootDevice = last.RootDevice
 		return r
 	case read.Value == nil:
-		return unresolved(last, ReasonNotFound, fmt.Sprintf("AWS does not have image %s, which the spec pins, in %s for the account of the function's identity: "+
-			"it is deregistered, of another region, or not shared: change spec.machineImage.id", id, region))
+		return unresolved(last, ReasonNotFound, fmt.Sprintf("AWS does not have image %s, which the spec pins, in the cluster's region for the account of the function's identity: "+
+			"it is deregistered, of another region, or not shared: change spec.machineImage.id", id))
 	}
 	i := read.Value
 	switch {
@@ -125,7 +125,7 @@ func pinned(s *v1alpha1.MachinePoolSpec, region string, read pool.Read[*pool.Ima
 	return onItsDevice(s, i, last, r)
 }
 
-func lookedUp(s *v1alpha1.MachinePoolSpec, region string, read pool.Read[*pool.Image], last Last) Resolution {
+func lookedUp(s *v1alpha1.MachinePoolSpec, read pool.Read[*pool.Image], last Last) Resolution {
 	name, ok := Name(s)
 	switch {
 	case !ok && strings.Contains(s.MachineImage.NameFormat, placeSuffix) && version(s) != "":
@@ -135,7 +135,7 @@ func lookedUp(s *v1alpha1.MachinePoolSpec, region string, read pool.Read[*pool.I
 	case !boots(s.InstanceType, string(s.MachineImage.Architecture)):
 		return mismatch(s, string(s.MachineImage.Architecture), "machineImage.architecture")
 	}
-	wanted := fmt.Sprintf("an available %s image of owner %s in %s named %q", s.MachineImage.Architecture, s.MachineImage.Owner, region, name)
+	wanted := fmt.Sprintf("an available %s image of owner %s in the cluster's region named %q", s.MachineImage.Architecture, s.MachineImage.Owner, name)
 	switch {
 	case !read.Asked:
 		last.RootDevice = ""

@@ -93,7 +93,7 @@ const (
 )
 
 func TestResolve(t *testing.T) {
-	const wanted = `an available x86_64 image of owner 819546954734 in us-east-1 named "capa-ami-ubuntu-24.04-?1.34.1-*"`
+	const wanted = `an available x86_64 image of owner 819546954734 in the cluster's region named "capa-ami-ubuntu-24.04-?1.34.1-*"`
 	type args struct {
 		spec *v1alpha1.MachinePoolSpec
 		read pool.Read[*pool.Image]
@@ -169,7 +169,7 @@ func TestResolve(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := Resolve(tc.args.spec, "us-east-1", tc.args.read, tc.args.last)
+			got := Resolve(tc.args.spec, tc.args.read, tc.args.last)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("\n%s\nResolve(...): -want, +got:\n%s", tc.reason, diff)
 			}
@@ -222,7 +222,7 @@ func TestARootDeviceOfAnotherNameIsNotLeftUnencrypted(t *testing.T) {
 	for name, tc := range cases {
 		for kind, s := range map[string]*v1alpha1.MachinePoolSpec{"Pinned": spec("v1.34.1", "ami-00000001", ""), "LookedUp": spec("v1.34.1", "", "")} {
 			t.Run(name+kind, func(t *testing.T) {
-				r := Resolve(on(s, tc.args.device), "us-east-1", tc.args.read, tc.args.last)
+				r := Resolve(on(s, tc.args.device), tc.args.read, tc.args.last)
 				got := want{id: r.ID, device: r.RootDevice}
 				if r.Reason == ReasonRootDevice {
 					got.reason, got.message = r.Reason, r.Message
@@ -237,7 +237,7 @@ func TestARootDeviceOfAnotherNameIsNotLeftUnencrypted(t *testing.T) {
 
 func TestAPinnedImageThatIsGoneIsTold(t *testing.T) {
 	const id = "ami-00000009"
-	const gone = "AWS does not have image ami-00000009, which the spec pins, in us-east-1 for the account of the function's identity: it is deregistered, of another region, or not shared: change spec.machineImage.id"
+	const gone = "AWS does not have image ami-00000009, which the spec pins, in the cluster's region for the account of the function's identity: it is deregistered, of another region, or not shared: change spec.machineImage.id"
 	read := func(i *pool.Image) pool.Read[*pool.Image] { return pool.Read[*pool.Image]{Asked: true, Value: i} }
 	failed := pool.Read[*pool.Image]{Asked: true, Err: &pool.ReadError{Reason: pool.ReadThrottled, Message: "throttled"}}
 	told := func(s condition.Status, reason, message string) condition.Condition {
@@ -296,7 +296,7 @@ func TestAPinnedImageThatIsGoneIsTold(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := Resolve(spec("v1.34.1", id, ""), "us-east-1", tc.args.read, tc.args.last)
+			got := Resolve(spec("v1.34.1", id, ""), tc.args.read, tc.args.last)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("\n%s\nResolve(...): -want, +got:\n%s", tc.reason, diff)
 			}
@@ -349,7 +349,7 @@ func TestAnImageOfAnotherArchitectureIsTold(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := Resolve(tc.args.spec, "us-east-1", tc.args.read, tc.args.last)
+			r := Resolve(tc.args.spec, tc.args.read, tc.args.last)
 			if diff := cmp.Diff(tc.want, want{id: r.ID, reason: r.Reason, message: r.Message}, cmp.AllowUnexported(want{})); diff != "" {
 				t.Errorf("\n%s\nResolve(...): -want, +got:\n%s", tc.reason, diff)
 			}

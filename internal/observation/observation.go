@@ -45,7 +45,7 @@ func From(req *fnv1.RunFunctionRequest) (*pool.Observation, error) {
 		Composite:   composite,
 		Tenant:      namespaceOf(xr),
 		Undecodable: undecodable(xr, spec, composite),
-		Conditions:  conditionsOf(xr),
+		Conditions:  ownConditions(xr),
 		Input:       in,
 		Exports:     exportsOf(composite, namespaceOf(xr), in.ExportsFrom, req.GetRequiredResources()),
 		Bootstrap:   bootstrapOf(composite, namespaceOf(xr), req.GetRequiredResources()),

@@ -15,8 +15,8 @@ func TestFromExports(t *testing.T) {
 	inline := &v1alpha1.Exports{Region: "inline"}
 	found := pool.Exports{Source: pool.SourceFound, Value: &v1alpha1.Exports{Region: "r"}}
 	fallback := pool.Exports{Source: pool.SourceFound, Inline: true, Value: inline}
-	from := func(fieldPath string) string { return `exportsFrom: {name: c, fieldPath: "` + fieldPath + `"}` }
-	const byDefault = `exportsFrom: {name: c}`
+	from := func(fieldPath string) string { return `exportsFrom: {apiVersion: g/v1, kind: Cluster, name: c, fieldPath: "` + fieldPath + `"}` }
+	const byDefault = `exportsFrom: {apiVersion: g/v1, kind: Cluster, name: c}`
 	const both = byDefault + `, exports: {region: inline}`
 
 	cases := map[string]struct {
@@ -30,7 +30,7 @@ func TestFromExports(t *testing.T) {
 		"NotFetchedInline": {reason: "Until then the inline exports do not count: they could be others.", cluster: both, want: pool.Exports{Source: pool.SourceNotFetched}},
 		"Absent":           {reason: "An object that does not exist is there without items.", cluster: byDefault, object: `{items: []}`, want: pool.Exports{Source: pool.SourceNotFound}},
 		"AbsentInline":     {reason: "An object that is deleted is no object that publishes nothing: what it published must not be swapped for what may be years old.", cluster: both, object: `{items: []}`, want: pool.Exports{Source: pool.SourceNotFound}},
-		"NoName":           {reason: "An object without a name is never asked for, so it is not being fetched.", cluster: `exportsFrom: {fieldPath: status.exports}`, want: pool.Exports{Source: pool.SourceNotFound}},
+		"NoName":           {reason: "An object without a name is never asked for, so it is not being fetched.", cluster: `exportsFrom: {apiVersion: g/v1, kind: Cluster, fieldPath: status.exports}`, want: pool.Exports{Source: pool.SourceNotFound}},
 		"NoField":          {reason: "The object may not publish anything yet.", cluster: byDefault, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
 		"NullField":        {reason: "Null is like absent.", cluster: byDefault, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: null}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
 		"EmptyField":       {reason: "So is an empty object.", cluster: byDefault, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: {}}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
