@@ -472,3 +472,35 @@ func TestWhatAWSSaysFitsIntoACondition(t *testing.T) {
 		t.Error("no run says how the refresh ended")
 	}
 }
+
+// What a cluster publishes makes too many only together with what the pool has. The pool exists, and goes on.
+func TestWhatOthersPublishNeverStopsAPoolThatExists(t *testing.T) {
+	const own = "additionalSecurityGroupIDs: [sg-0e0000000000000ff]"
+	rsps := run(t, victimsAWS(t), attack(t, own, "", ""))
+	req := observe(t, attack(t, own, "", ""), rsps[len(rsps)-1])
+	exports := structpb.NewStructValue(&structpb.Struct{Fields: inlineExports(req)})
+	groups := listOf(16, func(i int) any { return fmt.Sprintf("sg-%017x", i) })
+	exports.GetStructValue().GetFields()["security_group_ids"] = valueOf(map[string]any{"worker": groups})
+	setSpec(t, req, "cluster: {exportsFrom: {apiVersion: example.org/v1, kind: Cluster, name: demo}}")
+	object := structOf(t, "{apiVersion: example.org/v1, kind: Cluster, metadata: {name: demo, namespace: team-a}, status: {}}")
+	object.GetFields()["status"].GetStructValue().Fields = map[string]*structpb.Value{"exports": exports}
+	req.GetRequiredResources()["cluster-exports"] = &fnv1.Resources{Items: []*fnv1.Resource{{Resource: object}}}
+	setData(req, "value", []byte("#cloud-config\n# rotated\n"))
+
+	rsp := run(t, victimsAWS(t), req)[0]
+	if isFatal(rsp) {
+		t.Fatalf("the pool is refused: %s", strings.Join(said(rsp), "; "))
+	}
+	for name := range req.GetObserved().GetResources() {
+		if _, kept := rsp.GetDesired().GetResources()[name]; !kept {
+			t.Errorf("%s is no longer desired", name)
+		}
+	}
+	if c := conditionIn(rsp, condition.TypeClusterExportsAvailable); c.GetReason() != "TooMany" {
+		t.Errorf("ClusterExportsAvailable says %s: %s", c.GetReason(), c.GetMessage())
+	}
+	staged := rsp.GetDesired().GetResources()[resourceObject].GetResource().String()
+	if !strings.Contains(staged, base64.StdEncoding.EncodeToString([]byte("#cloud-config\n# rotated\n"))) {
+		t.Error("the bootstrap data no longer follows its Secret")
+	}
+}

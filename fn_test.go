@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"github.com/google/go-cmp/cmp"
@@ -234,5 +235,27 @@ func TestUndecodable(t *testing.T) {
 				t.Errorf("\n%s\nRunFunction(...): without a time to live Crossplane never asks again", tc.reason)
 			}
 		})
+	}
+}
+
+// What is read once more, because a kept answer would change the status, is read in the time of the first read.
+func TestAllReadsOfARunHaveOneDeadline(t *testing.T) {
+	req, reader := steadyRequest(t, 3)
+	var deadlines []time.Time
+	slow := AWSReaderFn(func(ctx context.Context, q pool.Query) pool.Reading {
+		deadline, ok := ctx.Deadline()
+		if !ok {
+			t.Error("AWS is read without a deadline")
+		}
+		deadlines = append(deadlines, deadline)
+		r := reader.Read(ctx, q)
+		r.Group.Value.DesiredCapacity = 7
+		return r
+	})
+	if _, err := NewFunction(WithAWSReader(slow)).RunFunction(context.Background(), req); err != nil {
+		t.Fatal(err)
+	}
+	if len(deadlines) != 2 || !deadlines[0].Equal(deadlines[1]) {
+		t.Errorf("AWS is read with the deadlines %v, want one for two reads", deadlines)
 	}
 }
