@@ -67,7 +67,7 @@ func install(c *scene) {
 // wantStaged holds what S3 has.
 func (c *scene) wantStaged(content string) {
 	c.Helper()
-	got, found, err := s.account.Object(c.ctx, bucket, "pool/workers")
+	got, found, err := s.account.Object(c.ctx, bucket, c.objectKey())
 	c.must(err)
 	if !found || !bytes.Equal(got, []byte(bootstrapData(content))) {
 		c.Errorf("S3 does not have the %s bootstrap data (there is some: %t)", content, found)
@@ -108,7 +108,7 @@ func (c *scene) written() map[string]kube.Object {
 func rotation(c *scene, content string, want ...string) {
 	c.rotate(content)
 	c.eventually("S3 has the "+content+" data", func() (bool, string) {
-		got, _, err := s.account.Object(c.ctx, bucket, "pool/workers")
+		got, _, err := s.account.Object(c.ctx, bucket, c.objectKey())
 		return err == nil && bytes.Equal(got, []byte(bootstrapData(content))), ""
 	})
 	c.settle()
@@ -263,7 +263,7 @@ func (c *scene) wantGone(name string, left ...string) {
 	if g != nil {
 		c.Errorf("the group is left in AWS: %+v", g)
 	}
-	if _, found, err := s.account.Object(c.ctx, bucket, "pool/workers"); err != nil || found {
+	if _, found, err := s.account.Object(c.ctx, bucket, c.objectKey()); err != nil || found {
 		c.Errorf("the object is left in S3 (error: %v)", err)
 	}
 	templates := c.templates()

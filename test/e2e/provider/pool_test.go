@@ -130,6 +130,9 @@ func (p *pool) group() *awsproxy.Group {
 	return g
 }
 
+// objectKey that the pool's bootstrap data is staged under.
+func (p *pool) objectKey() string { return "pool/" + p.namespace + "/" + p.name }
+
 // templates of the account by name.
 func (p *pool) templates() map[string]awsproxy.Template {
 	p.Helper()
