@@ -43,7 +43,7 @@ func (n *tenant) enforce() {
 	n.must(n.apply(n.ctx, objects...))
 }
 
-// modest is a pool that the policies let through. The patch is of its spec.
+// modest is a pool that the policies of example/policy let through. The patch is of its spec.
 func (n *tenant) modest(name string, patch kube.Object) kube.Object {
 	s := spec(name)
 	delete(s, "crossplane")
