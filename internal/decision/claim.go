@@ -46,7 +46,7 @@ func (c claim) usable() string {
 }
 
 func claimOf(o *pool.Observation, e *v1alpha1.Exports) claim {
-	if name := observedGroupName(o); name != "" {
+	if name := provenGroupName(o); name != "" {
 		return claim{name: name}
 	}
 	names := claimedNames(o, e)
@@ -74,18 +74,28 @@ func claimOf(o *pool.Observation, e *v1alpha1.Exports) claim {
 	return claim{name: names[0]}
 }
 
-// claimedNames are those that a group of the pool would have or had, while no managed resource of the group tells its name:
-//
-//  1. the name that the pool's launch templates were named after;
-//  2. else the name that is computed, and after it the one that earlier versions computed. It counts only where AWS has
-//     a group of that name whose tags name the pool.
-func claimedNames(o *pool.Observation, e *v1alpha1.Exports) []string {
+// provenGroupName is the name that the pool's managed resources prove to be its group's: that of the group's own, else the one
+// that a launch template in AWS was named after. A template is made under a name only once that is known to be free or
+// the pool's. From then on the group is never held back: a view that lacks the group, because it is older than the group's
+// first composition, must not make Crossplane forget it.
+func provenGroupName(o *pool.Observation) string {
+	if name := observedGroupName(o); name != "" {
+		return name
+	}
 	for _, resource := range slices.Sorted(maps.Keys(o.Managed.Templates)) {
+		t := o.Managed.Templates[resource]
 		attempt, ok := naming.AttemptOfTemplate(resource)
-		if name := naming.GroupOfTemplate(o.Managed.Templates[resource].Name, attempt); ok && name != "" {
-			return []string{name}
+		if name := naming.GroupOfTemplate(t.Name, attempt); ok && t.ID != "" && name != "" {
+			return name
 		}
 	}
+	return ""
+}
+
+// claimedNames are those that a group of the pool would have or had, while no managed resource proves one: the name that is
+// computed, and after it the one that earlier versions computed. The latter counts only where AWS has a group of that name
+// whose tags name the pool.
+func claimedNames(o *pool.Observation, e *v1alpha1.Exports) []string {
 	if e == nil {
 		return nil
 	}

@@ -65,6 +65,20 @@ func TestClaim(t *testing.T) {
 			args:   steadyPool(func(o *pool.Observation) { o.Managed.Group = nil }),
 			want:   want{name: groupNameInAWS},
 		},
+		"TemplatesOfAnOldView": {
+			reason: "A view from before the group was composed, though AWS has it by now, does not hold the group back.",
+			args: steadyPool(whose(0, map[string]*pool.Claim{groupNameInAWS: owned(pool.Claim{MaxSize: 3, Members: 3})}), func(o *pool.Observation) {
+				o.Managed.Group = nil
+			}),
+			want: want{name: groupNameInAWS},
+		},
+		"TemplateOnItsWay": {
+			reason: "A template that is not in AWS yet proves nothing.",
+			args: newPool(whose(0, map[string]*pool.Claim{newGroupName: nil, groupNameInAWS: nil}), func(o *pool.Observation) {
+				o.Managed.Templates[currentTemplate] = template(currentKey, "")
+			}),
+			want: want{name: newGroupName},
+		},
 		"TemplatesWithoutExports": {
 			reason: "They do it without the cluster's exports as well.",
 			args:   steadyPool(unnamed, noExports),
@@ -200,18 +214,6 @@ func TestNothingIsMadeUnderAHeldName(t *testing.T) {
 		}
 		if d.Ready || !d.Changing {
 			t.Errorf("Of(...): ready %t, changing %t: want a pool that waits", d.Ready, d.Changing)
-		}
-	})
-	t.Run("LostAnnotations", func(t *testing.T) {
-		o := steadyPool(whose(time.Hour, map[string]*pool.Claim{groupNameInAWS: {MaxSize: 3, Members: 3}}), func(o *pool.Observation) {
-			o.Managed.Group.Name, o.Managed.Group.ExternalName, o.Managed.Group.ARN = "", "", ""
-		})
-		d := Of(o)
-		if d.Group == nil || d.Group.Held == nil || d.Object == nil || len(d.Templates) != 1 {
-			t.Errorf("Of(...): group %+v, object %v, templates %v: want all that exists, as it is", d.Group, d.Object, d.Templates)
-		}
-		if d.Group != nil && d.Group.Name != "" {
-			t.Errorf("Of(...): the group is sent the name %q, which is another's", d.Group.Name)
 		}
 	})
 }

@@ -42,7 +42,7 @@ func plan(o *pool.Observation, in inputs) planned {
 		Memory:    memoryOf(o.Composite.Status),
 	})
 	p.waits = missingInput(in)
-	p.image = resolveImage(o, in, lastImage(o, p.Current))
+	p.image = resolveImage(o, lastImage(o, p.Current))
 	return p
 }
 
@@ -57,7 +57,7 @@ func missingInput(in inputs) string {
 	return ""
 }
 
-func resolveImage(o *pool.Observation, in inputs, last image.Last) image.Resolution {
+func resolveImage(o *pool.Observation, last image.Last) image.Resolution {
 	r := image.Resolve(&o.Composite.Spec, o.AWS.Image, last)
 	if r.Reason == image.ReasonNotRead && o.Input.AWS.Identity != v1beta1.IdentityNone {
 		return image.WaitsForExports(last)

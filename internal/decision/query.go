@@ -30,10 +30,11 @@ func QueryFor(o *pool.Observation) (pool.Query, bool) {
 	if exports.value != nil {
 		q.Image = image.QueryFor(&o.Composite.Spec)
 	}
-	if q.GroupName = observedGroupName(o); q.GroupName != "" {
-		q.Refresh = isRollVisible(o)
-	} else {
+	switch proven := provenGroupName(o); {
+	case proven == "":
 		q.Claims = claimedNames(o, exports.value)
+	case o.Managed.Group != nil:
+		q.GroupName, q.Refresh = proven, isRollVisible(o)
 	}
 	return q, q.Region != "" && (q.GroupName != "" || q.Image != nil || len(q.Claims) > 0)
 }

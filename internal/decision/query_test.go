@@ -61,7 +61,7 @@ func TestQueryFor(t *testing.T) {
 				o.Managed.Group.Name, o.Managed.Group.ExternalName, o.Managed.Group.ARN = "", "", ""
 				o.Composite.Status.AutoscalingGroupName = "mp-team-b-payments-0123abcd"
 			}),
-			want: want{ask: true, query: query(func(q *pool.Query) { q.GroupName, q.Claims = "", []string{groupNameInAWS} })},
+			want: want{ask: true, query: query()},
 		},
 		"Image": {
 			reason: "An image that is not pinned is looked up.",

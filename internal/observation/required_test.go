@@ -15,7 +15,9 @@ func TestFromExports(t *testing.T) {
 	inline := &v1alpha1.Exports{Region: "inline"}
 	found := pool.Exports{Source: pool.SourceFound, Value: &v1alpha1.Exports{Region: "r"}}
 	fallback := pool.Exports{Source: pool.SourceFound, Inline: true, Value: inline}
-	from := func(fieldPath string) string { return `exportsFrom: {apiVersion: g/v1, kind: Cluster, name: c, fieldPath: "` + fieldPath + `"}` }
+	from := func(fieldPath string) string {
+		return `exportsFrom: {apiVersion: g/v1, kind: Cluster, name: c, fieldPath: "` + fieldPath + `"}`
+	}
 	const byDefault = `exportsFrom: {apiVersion: g/v1, kind: Cluster, name: c}`
 	const both = byDefault + `, exports: {region: inline}`
 

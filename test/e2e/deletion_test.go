@@ -29,7 +29,7 @@ func TestDeletion(t *testing.T) {
 		if a.Templates[simulator.Text(xr, "status", "launchTemplateID")] != nil {
 			t.Error("the launch template is left in AWS")
 		}
-		if a.S3[n.namespace+"-bootstrap/pool/workers"] != nil {
+		if a.S3[n.namespace+"-bootstrap/pool/"+n.namespace+"/workers"] != nil {
 			t.Error("the bootstrap data is left in S3")
 		}
 	})

@@ -39,7 +39,7 @@ func TestRotation(t *testing.T) {
 	n.eventually("S3 has the second data", func() (bool, string) {
 		var content string
 		n.provider.AWS(func(a *simulator.AWS) {
-			if o := a.S3[n.namespace+"-bootstrap/pool/workers"]; o != nil {
+			if o := a.S3[n.namespace+"-bootstrap/pool/"+n.namespace+"/workers"]; o != nil {
 				content = string(o.Content)
 			}
 		})

@@ -99,7 +99,11 @@ func (n *tenant) offer(r kube.Resource, patch kube.Object) {
 	}
 	n.must(n.client.Apply(n.ctx, kube.NewResource("apiextensions.crossplane.io", version, "compositeresourcedefinitions", "CompositeResourceDefinition", false), xrd))
 	n.must(n.await(n.ctx, kube.XRDs, "", r.Resource+"."+r.Group, "Established"))
-	n.must(n.apply(n.ctx, composition(r.Group, r.GroupVersion().String(), 10, 3)))
+	offered := composition(r.Group, r.GroupVersion().String(), 10, 3)
+	// A cluster-scoped pool has no namespace of its own whose objects it may name.
+	step := simulator.Field(offered, "spec", "pipeline").([]any)[0]
+	simulator.SetField(step.(kube.Object), []any{n.namespace}, "input", "exportsFrom", "namespaces")
+	n.must(n.apply(n.ctx, offered))
 }
 
 // awaitComposite waits for a pool of another scope, or a claim of one, to be Ready with its members.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/tagging"
 )
 
 // A Server of AWS's API.
@@ -172,6 +173,12 @@ func groups(a *simulator.AWS, form url.Values) any {
 		x := group{
 			Name: g.Name, ARN: g.ARN, Desired: g.DesiredCapacity,
 			Template: templateRef{ID: g.LaunchTemplateID},
+		}
+		if claim := read(a, pool.Query{Claims: []string{name}}).Claims[name].Value; claim != nil {
+			x.MaxSize = claim.MaxSize
+			x.Tags = []groupTag{
+				{tagging.KeyCluster, claim.Owner.ClusterID}, {tagging.KeyNamespace, claim.Owner.Namespace}, {tagging.KeyPool, claim.Owner.Name},
+			}
 		}
 		for _, m := range g.Members {
 			x.Members = append(x.Members, member{

@@ -31,6 +31,14 @@ type group struct {
 	Desired  int32       `xml:"DesiredCapacity"`
 	Template templateRef `xml:"LaunchTemplate"`
 	Members  []member    `xml:"Instances>member"`
+	MaxSize  int32       `xml:"MaxSize"`
+	Tags     []groupTag  `xml:"Tags>member"`
+}
+
+// A groupTag is spelled as Auto Scaling spells it, in another case than EC2.
+type groupTag struct {
+	Key   string `xml:"Key"`
+	Value string `xml:"Value"`
 }
 
 type describeGroups struct {
