@@ -78,8 +78,8 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 	{
 		name: "computes the group's name anew", property: deletion,
 		file: "internal/decision/claim.go",
-		from: "	if name := observedGroupName(o); name != \"\" {\n		return claim{name: name}",
-		to:   "	if name := observedGroupName(o); name != \"\" {\n		if e != nil {\n			name = naming.FormerGroup(identityOf(o, e))\n		}\n		return claim{name: name}",
+		from: "	if name := provenGroupName(o); name != \"\" {\n		return claim{name: name}",
+		to:   "	if name := provenGroupName(o); name != \"\" {\n		if e != nil {\n			name = naming.FormerGroup(identityOf(o, e))\n		}\n		return claim{name: name}",
 	},
 	{
 		name: "sends a group another name than it has in AWS", property: deletion,
