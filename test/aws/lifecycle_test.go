@@ -109,7 +109,7 @@ func TestFunctionFollowsAGroup(t *testing.T) {
 	// Something else scales; the function follows and does not interfere.
 	for _, n := range []string{"5", "1", "0", "2"} {
 		m.Call(t, "autoscaling", region, "SetDesiredCapacity", moto.Params{"AutoScalingGroupName": group, "DesiredCapacity": n})
-		s = p.until("scaled to "+n, func(s v1alpha1.MachinePoolStatus) bool {
+		p.until("scaled to "+n, func(s v1alpha1.MachinePoolStatus) bool {
 			return int(n[0]-'0') == len(s.ProviderIDList) && *s.Replicas == int32(n[0]-'0') && s.Health.Healthy
 		})
 	}
