@@ -18,7 +18,7 @@ type caller struct {
 	// slots bounds the calls at a time, of which the tenant waits for one. Nil does not.
 	slots  *slots
 	tenant string
-	// answered is told of each call that succeeded. Nil is not.
+	// answered is called after each call that succeeded. A nil answered is not called.
 	answered func()
 	// refusals answer calls for a moment after AWS refused one. Nil does not.
 	refusals *refusals

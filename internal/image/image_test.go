@@ -279,7 +279,7 @@ func TestAPinnedImageThatIsGoneIsTold(t *testing.T) {
 			want:   Resolution{ID: id, RootDevice: amazon, Reason: "NotFound", Message: gone + "; the pool keeps " + id},
 		},
 		"AnotherGoneThenUnread": {
-			reason: "What was told of another image says nothing of this one.",
+			reason: "What the last run said about another image says nothing about this image.",
 			args:   args{read: failed, last: Last{Told: told(condition.False, "NotFound", "AWS does not have image ami-00000001")}},
 			want:   Resolution{ID: id, RootDevice: ubuntu, Resolved: true, Reason: "Pinned", Message: "the spec pins image " + id},
 		},
