@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
@@ -473,34 +474,98 @@ func TestWhatAWSSaysFitsIntoACondition(t *testing.T) {
 	}
 }
 
-// What a cluster publishes makes too many only together with what the pool has. The pool exists, and goes on.
+// TestWhatOthersPublishNeverStopsAPoolThatExists holds that a pool that exists is refused for nothing but its own spec. What its
+// cluster, its Composition or its Secret's owner got wrong holds what exists, and the pool's size and bootstrap data still apply.
 func TestWhatOthersPublishNeverStopsAPoolThatExists(t *testing.T) {
-	const own = "additionalSecurityGroupIDs: [sg-0e0000000000000ff]"
-	rsps := run(t, victimsAWS(t), attack(t, own, "", ""))
-	req := observe(t, attack(t, own, "", ""), rsps[len(rsps)-1])
-	exports := structpb.NewStructValue(&structpb.Struct{Fields: inlineExports(req)})
-	groups := listOf(16, func(i int) any { return fmt.Sprintf("sg-%017x", i) })
-	exports.GetStructValue().GetFields()["security_group_ids"] = valueOf(map[string]any{"worker": groups})
-	setSpec(t, req, "cluster: {exportsFrom: {apiVersion: example.org/v1, kind: Cluster, name: demo}}")
-	object := structOf(t, "{apiVersion: example.org/v1, kind: Cluster, metadata: {name: demo, namespace: team-a}, status: {}}")
-	object.GetFields()["status"].GetStructValue().Fields = map[string]*structpb.Value{"exports": exports}
-	req.GetRequiredResources()["cluster-exports"] = &fnv1.Resources{Items: []*fnv1.Resource{{Resource: object}}}
-	setData(req, "value", []byte("#cloud-config\n# rotated\n"))
-
-	rsp := run(t, victimsAWS(t), req)[0]
-	if isFatal(rsp) {
-		t.Fatalf("the pool is refused: %s", strings.Join(said(rsp), "; "))
-	}
-	for name := range req.GetObserved().GetResources() {
-		if _, kept := rsp.GetDesired().GetResources()[name]; !kept {
-			t.Errorf("%s is no longer desired", name)
+	const rotated = "#cloud-config\n# rotated\n"
+	published := func(change func(exports map[string]*structpb.Value)) func(*testing.T, *fnv1.RunFunctionRequest) {
+		return func(t *testing.T, req *fnv1.RunFunctionRequest) {
+			t.Helper()
+			exports := structpb.NewStructValue(&structpb.Struct{Fields: inlineExports(req)})
+			change(exports.GetStructValue().GetFields())
+			setSpec(t, req, "cluster: {exportsFrom: {apiVersion: example.org/v1, kind: Cluster, name: demo}}")
+			object := structOf(t, "{apiVersion: example.org/v1, kind: Cluster, metadata: {name: demo, namespace: team-a}, status: {}}")
+			object.GetFields()["status"].GetStructValue().Fields = map[string]*structpb.Value{"exports": exports}
+			req.GetRequiredResources()["cluster-exports"] = &fnv1.Resources{Items: []*fnv1.Resource{{Resource: object}}}
 		}
 	}
-	if c := conditionIn(rsp, condition.TypeClusterExportsAvailable); c.GetReason() != "TooMany" {
-		t.Errorf("ClusterExportsAvailable says %s: %s", c.GetReason(), c.GetMessage())
+	composed := func(input string) func(*testing.T, *fnv1.RunFunctionRequest) {
+		return func(t *testing.T, req *fnv1.RunFunctionRequest) {
+			t.Helper()
+			req.Input = structOf(t, input)
+		}
 	}
-	staged := rsp.GetDesired().GetResources()[resourceObject].GetResource().String()
-	if !strings.Contains(staged, base64.StdEncoding.EncodeToString([]byte("#cloud-config\n# rotated\n"))) {
-		t.Error("the bootstrap data no longer follows its Secret")
+	manyTags := func(prefix string, n int) string {
+		var tags []string
+		for i := range n {
+			tags = append(tags, fmt.Sprintf("%s-%d: x", prefix, i))
+		}
+		return "{" + strings.Join(tags, ", ") + "}"
 	}
+	cases := map[string]struct {
+		reason    string
+		change    func(*testing.T, *fnv1.RunFunctionRequest)
+		condition condition.Type
+		why       string
+		says      string
+	}{
+		"SecurityGroups": {
+			reason: "The cluster's security groups and the pool's own are more than AWS takes.",
+			change: published(func(exports map[string]*structpb.Value) {
+				groups := listOf(16, func(i int) any { return fmt.Sprintf("sg-%017x", i) })
+				exports["security_group_ids"] = valueOf(map[string]any{"worker": groups})
+			}),
+			condition: condition.TypeClusterExportsAvailable, why: "TooMany", says: "spec.additionalSecurityGroupIDs",
+		},
+		"Tags": {
+			reason:    "The Composition's tags and the pool's own are more than AWS takes.",
+			change:    composed("tags: " + manyTags("composition", 40)),
+			condition: condition.TypeClusterExportsAvailable, why: "TooMany", says: "spec.additionalTags",
+		},
+		"UndecodableInput": {
+			reason:    "The Composition's author misspelt a field.",
+			change:    composed("{aws: {identity: Pod}, tag: {a: b}}"),
+			condition: condition.TypeInputsValid, why: "InputUnusable", says: `unknown field "tag"`,
+		},
+		"InvalidInput": {
+			reason:    "The Composition's author wrote a value that cannot be used.",
+			change:    composed("{aws: {identity: Pod}, refresh: {changingSeconds: -1}}"),
+			condition: condition.TypeInputsValid, why: "InputUnusable", says: "refresh.changingSeconds",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			own := "{additionalSecurityGroupIDs: [sg-0e0000000000000ff], additionalTags: " + manyTags("own", 8) + "}"
+			rsps := run(t, victimsAWS(t), attack(t, own, "", readsAWS))
+			req := observe(t, attack(t, own, "", readsAWS), rsps[len(rsps)-1])
+			before := managedIn(req.GetObserved())
+			tc.change(t, req)
+			setSpec(t, req, "replicas: 7")
+			setData(req, "value", []byte(rotated))
+
+			rsp := run(t, victimsAWS(t), req)[0]
+			if isFatal(rsp) {
+				t.Fatalf("\n%s\nthe pool is refused: %s", tc.reason, strings.Join(said(rsp), "; "))
+			}
+			if c := conditionIn(rsp, tc.condition); c.GetReason() != tc.why || !strings.Contains(c.GetMessage(), tc.says) {
+				t.Errorf("\n%s\n%s says %s: %s", tc.reason, tc.condition, c.GetReason(), c.GetMessage())
+			}
+			group := before[resourceGroup]["spec"].(map[string]any)["forProvider"].(map[string]any)
+			group["minSize"], group["maxSize"] = 7.0, 7.0
+			object := before[resourceObject]["spec"].(map[string]any)["forProvider"].(map[string]any)
+			object["contentBase64"] = base64.StdEncoding.EncodeToString([]byte(rotated))
+			if diff := cmp.Diff(before, managedIn(rsp.GetDesired())); diff != "" {
+				t.Errorf("\n%s\nwhat exists, but for its size and its bootstrap data: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// managedIn a state are the specs of its composed resources as plain values, by the names of the resources.
+func managedIn(s *fnv1.State) map[string]map[string]any {
+	out := map[string]map[string]any{}
+	for name, r := range s.GetResources() {
+		out[name] = map[string]any{"spec": r.GetResource().AsMap()["spec"]}
+	}
+	return out
 }

@@ -125,14 +125,15 @@ type MachinePoolSpec struct {
 
 	// AdditionalTags are AWS tags on every resource of the pool that takes tags, at most 40. They win over the tags of the
 	// Composition and lose against the function's own; a key that another has in another case counts as the same, as it
-	// does to IAM. Keys have 1 to 128 characters, values at most 256: letters, numbers, spaces and + - = . _ : / @.
-	// KubernetesCluster and keys that start with aws:, captf.io/, crossplane-, kubernetes.io/cluster/ or
-	// machinepool.fn.crossplane.io/ are reserved, in any case. The bootstrap object takes only as many as S3 has room for,
-	// the Composition's first, which win there. A change is made in place on the group, and reaches new instances only.
+	// does to IAM. Keys have 1 to 128 characters, values at most 256: letters, numbers, spaces and + - = . _ : / @. A key has
+	// no space at its ends. KubernetesCluster and keys that start with aws:, captf.io/, crossplane-, kubernetes.io/cluster/
+	// or machinepool.fn.crossplane.io/ are reserved, in any case. The bootstrap object takes only as many as S3 has room for,
+	// the Composition's first, which win there; the condition BootstrapConfigReady names the others. A change is made in
+	// place on the group, and reaches new instances only.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=40
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() >= 1 && k.size() <= 128)",message="a tag's key must have 1 to 128 characters",messageExpression="self.filter(k, k.size() < 1 || k.size() > 128)[0] + ': a tag\\'s key must have 1 to 128 characters'"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[\\\\p{L}\\\\p{N}\\\\p{Z}+=._:/@-]*$'))",message="a tag's key may hold only letters, numbers, spaces and + - = . _ : / @",messageExpression="self.filter(k, !k.matches('^[\\\\p{L}\\\\p{N}\\\\p{Z}+=._:/@-]*$'))[0] + ': a tag\\'s key may hold only letters, numbers, spaces and + - = . _ : / @'"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^([\\\\p{L}\\\\p{N}+=._:/@-]([\\\\p{L}\\\\p{N}\\\\p{Z}+=._:/@-]*[\\\\p{L}\\\\p{N}+=._:/@-])?)?$'))",message="a tag's key may hold only letters, numbers, + - = . _ : / @, and spaces that are not at its ends",messageExpression="self.filter(k, !k.matches('^([\\\\p{L}\\\\p{N}+=._:/@-]([\\\\p{L}\\\\p{N}\\\\p{Z}+=._:/@-]*[\\\\p{L}\\\\p{N}+=._:/@-])?)?$'))[0] + ': a tag\\'s key may hold only letters, numbers, + - = . _ : / @, and spaces that are not at its ends'"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('(?i)^(aws:|captf[.]io/|crossplane-|kubernetes[.]io/cluster/|kubernetescluster$|machinepool[.]fn[.]crossplane[.]io/)'))",message="a tag's key must not be KubernetesCluster or start with aws:, captf.io/, crossplane-, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/, in any case: these are reserved",messageExpression="self.filter(k, k.matches('(?i)^(aws:|captf[.]io/|crossplane-|kubernetes[.]io/cluster/|kubernetescluster$|machinepool[.]fn[.]crossplane[.]io/)'))[0] + ': a tag\\'s key must not be KubernetesCluster or start with aws:, captf.io/, crossplane-, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/, in any case: these are reserved'"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, self[k].matches('^[\\\\p{L}\\\\p{N}\\\\p{Z}+=._:/@-]*$'))",message="a tag's value may hold only letters, numbers, spaces and + - = . _ : / @",messageExpression="self.filter(k, !self[k].matches('^[\\\\p{L}\\\\p{N}\\\\p{Z}+=._:/@-]*$'))[0] + ': a tag\\'s value may hold only letters, numbers, spaces and + - = . _ : / @'"
 	AdditionalTags map[string]string `json:"additionalTags,omitempty"`

@@ -28,7 +28,7 @@ type Input struct {
 	// +optional
 	// +kubebuilder:validation:MaxProperties=40
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() >= 1 && k.size() <= 128)",message="a tag's key must have 1 to 128 characters"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[\\\\p{L}\\\\p{N}\\\\p{Z}+=._:/@-]*$'))",message="a tag's key may hold only letters, numbers, spaces and + - = . _ : / @"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^([\\\\p{L}\\\\p{N}+=._:/@-]([\\\\p{L}\\\\p{N}\\\\p{Z}+=._:/@-]*[\\\\p{L}\\\\p{N}+=._:/@-])?)?$'))",message="a tag's key may hold only letters, numbers, + - = . _ : / @, and spaces that are not at its ends"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('(?i)^(aws:|captf[.]io/|crossplane-|kubernetes[.]io/cluster/|kubernetescluster$|machinepool[.]fn[.]crossplane[.]io/)'))",message="a tag's key must not be KubernetesCluster or start with aws:, captf.io/, crossplane-, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/, in any case: these are reserved"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, self[k].matches('^[\\\\p{L}\\\\p{N}\\\\p{Z}+=._:/@-]*$'))",message="a tag's value may hold only letters, numbers, spaces and + - = . _ : / @"
 	Tags map[string]string `json:"tags,omitempty"`

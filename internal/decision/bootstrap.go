@@ -12,6 +12,7 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/tagging"
 )
 
 // bootstrapInput is the pool's bootstrap data and the user data that fetches it, judged.
@@ -184,6 +185,14 @@ func stagedState(obj *pool.ObservedObject, e *v1alpha1.Exports) (s condition.Sta
 		return condition.True, reasonStaged, fmt.Sprintf("the bootstrap data is staged in S3 bucket %s, where it stays: the cluster now exports another bucket", obj.Bucket)
 	}
 	return condition.True, reasonStaged, "the bootstrap data is staged in S3"
+}
+
+// withLeftOutTags says which tags the staged object goes without. IAM's policies and bills may go by these.
+func withLeftOutTags(c condition.Condition, d Decision) condition.Condition {
+	if d.Common == nil || d.Object == nil || d.Object.Held != nil || len(d.Common.LeftOutTags) == 0 {
+		return c
+	}
+	return condition.New(c.Type, c.Status, c.Reason, fmt.Sprintf("%s; the object takes %d tags, and has no room for: %s", c.Message, tagging.MaxOnObject, condition.Names(d.Common.LeftOutTags)))
 }
 
 func kept(o *pool.Observation) string {

@@ -88,6 +88,14 @@ func TestBootstrapCondition(t *testing.T) {
 			args:   steadyPool(),
 			want:   ready("True", "Staged", "the bootstrap data is staged in S3"),
 		},
+		"LeftOutTags": {
+			reason: "Tags for which the object has no room are named: policies and bills may go by these.",
+			args: steadyPool(func(o *pool.Observation) {
+				o.Input.Tags = map[string]string{"cost": "1"}
+				o.Composite.Spec.AdditionalTags = map[string]string{"b": "2", "a": "1"}
+			}),
+			want: ready("True", "Staged", "the bootstrap data is staged in S3; the object takes 5 tags, and has no room for: a, b"),
+		},
 		"OtherBucket": {
 			reason: "Data stays in the bucket that it was staged in, and says so.",
 			args:   steadyPool(func(o *pool.Observation) { o.Composite.Spec.Cluster.Exports.BootstrapBucket = "new-bucket" }),
@@ -109,7 +117,7 @@ func TestBootstrapCondition(t *testing.T) {
 				t.Errorf("\n%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
 			}
 			if len(d.Refused) > 0 {
-				t.Errorf("\n%s\nOf(...): refused: %s", tc.reason, Message(d.Refused))
+				t.Errorf("\n%s\nOf(...): refused: %s", tc.reason, condition.Errors(d.Refused))
 			}
 		})
 	}
@@ -136,7 +144,7 @@ func TestBootstrapFormat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := Of(tc.args)
 			if len(d.Templates) != 1 || d.Templates[0].Held != nil {
-				t.Fatalf("\n%s\nOf(...): want one rendered template, got %+v; refused: %s", tc.reason, d.Templates, Message(d.Refused))
+				t.Fatalf("\n%s\nOf(...): want one rendered template, got %+v; refused: %s", tc.reason, d.Templates, condition.Errors(d.Refused))
 			}
 			if got := d.Templates[0].UserData; !strings.HasPrefix(got, tc.want) {
 				t.Errorf("\n%s\nOf(...): the user data does not begin with %q:\n%s", tc.reason, tc.want, got)
@@ -195,7 +203,7 @@ func TestBootstrapRefused(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := Of(tc.args)
-			got := Message(d.Refused)
+			got := condition.Errors(d.Refused)
 			for _, w := range tc.want {
 				if !strings.Contains(got, w) {
 					t.Errorf("\n%s\nOf(...): refused with %q, which lacks %q", tc.reason, got, w)
@@ -218,7 +226,7 @@ func TestBootstrapRefused(t *testing.T) {
 	for name, o := range accepted {
 		t.Run(name, func(t *testing.T) {
 			if d := Of(o); len(d.Refused) > 0 || len(d.Templates) != 1 {
-				t.Errorf("Of(...): refused with %q, templates %+v", Message(d.Refused), d.Templates)
+				t.Errorf("Of(...): refused with %q, templates %+v", condition.Errors(d.Refused), d.Templates)
 			}
 		})
 	}
@@ -365,7 +373,7 @@ func TestAPayloadThatNoInstanceCanUseIsTold(t *testing.T) {
 	for name, tc := range cases {
 		t.Run("New"+name, func(t *testing.T) {
 			d := Of(newPool(found(tc.payload, tc.format)))
-			if diff := cmp.Diff("spec.bootstrap.dataSecretRef: Forbidden: "+tc.want, Message(d.Refused)); diff != "" {
+			if diff := cmp.Diff("spec.bootstrap.dataSecretRef: Forbidden: "+tc.want, condition.Errors(d.Refused)); diff != "" {
 				t.Errorf("\n%s\nOf(...).Refused: -want, +got:\n%s", tc.reason, diff)
 			}
 			want := condition.New("BootstrapConfigReady", "False", "Malformed", tc.want)
@@ -376,7 +384,7 @@ func TestAPayloadThatNoInstanceCanUseIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := Of(steadyPool(found(tc.payload, tc.format), newVersion))
 			if len(d.Refused) > 0 {
-				t.Fatalf("\n%s\nOf(...): refused with %s", tc.reason, Message(d.Refused))
+				t.Fatalf("\n%s\nOf(...): refused with %s", tc.reason, condition.Errors(d.Refused))
 			}
 			want := condition.New("BootstrapConfigReady", "False", "Malformed", tc.want+"; the data that is staged stays")
 			if diff := cmp.Diff(want, conditionOf(t, d, condition.TypeBootstrapConfigReady)); diff != "" {
@@ -491,7 +499,7 @@ func TestASecretsFormatNeverStopsAPoolThatExists(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := Of(steadyPool(tc.args...))
 			if len(d.Refused) > 0 {
-				t.Fatalf("\n%s\nOf(...): refused with %s", tc.reason, Message(d.Refused))
+				t.Fatalf("\n%s\nOf(...): refused with %s", tc.reason, condition.Errors(d.Refused))
 			}
 			if diff := cmp.Diff(condition.New("BootstrapConfigReady", "False", "Malformed", tc.want.message), conditionOf(t, d, condition.TypeBootstrapConfigReady)); diff != "" {
 				t.Errorf("\n%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
@@ -510,7 +518,7 @@ func TestASecretsFormatNeverStopsAPoolThatExists(t *testing.T) {
 	t.Run("WithoutObject", func(t *testing.T) {
 		d := Of(steadyPool(found(newToken, "do-not-tell"), func(o *pool.Observation) { o.Managed.Object = nil }))
 		if len(d.Refused) > 0 {
-			t.Fatalf("a pool that lost its object is refused: %s", Message(d.Refused))
+			t.Fatalf("a pool that lost its object is refused: %s", condition.Errors(d.Refused))
 		}
 		if d.Object == nil || string(d.Object.Payload) != newToken {
 			t.Error("what its instances boot with is not staged anew")
@@ -520,14 +528,14 @@ func TestASecretsFormatNeverStopsAPoolThatExists(t *testing.T) {
 		d := Of(steadyPool(labelled, found(ignitionPayload, ""), func(o *pool.Observation) {
 			o.Composite.Spec.Bootstrap.Format = v1alpha1.BootstrapFormatIgnition
 		}))
-		if got := Message(d.Refused); !strings.HasPrefix(got, "spec.nodeLabels: ") {
+		if got := condition.Errors(d.Refused); !strings.HasPrefix(got, "spec.nodeLabels: ") {
 			t.Errorf("what only the author wrote is not refused: %q", got)
 		}
 	})
 	t.Run("ObservedBucket", func(t *testing.T) {
 		d := Of(steadyPool(labelled, func(o *pool.Observation) { o.Managed.Object.Bucket = "demo/bootstrap" }))
 		if len(d.Refused) > 0 {
-			t.Errorf("what someone else wrote into a managed resource refuses the pool: %s", Message(d.Refused))
+			t.Errorf("what someone else wrote into a managed resource refuses the pool: %s", condition.Errors(d.Refused))
 		}
 	})
 }
@@ -542,7 +550,7 @@ func TestANewFormatDoesNotStopReplicas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := Of(steadyPool(append(changes, func(o *pool.Observation) { o.Composite.Spec.Replicas = new(int32(7)) })...))
 			if len(d.Refused) > 0 {
-				t.Fatalf("refused: %s", Message(d.Refused))
+				t.Fatalf("refused: %s", condition.Errors(d.Refused))
 			}
 			if d.Group == nil || d.Group.Held != nil || d.Group.TemplateID != "lt-current" {
 				t.Fatalf("want the group rendered with the template that it has, got %+v", d.Group)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
 
@@ -56,7 +57,7 @@ func TestStatusIsBound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := Of(o)
 			if len(d.Refused) > 0 {
-				t.Fatalf("Of(...): refused: %.1000s", Message(d.Refused))
+				t.Fatalf("Of(...): refused: %.1000s", condition.Errors(d.Refused))
 			}
 			bound := d.Status
 			bound.Bound()

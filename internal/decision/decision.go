@@ -48,6 +48,8 @@ type Common struct {
 	Tags map[string]string
 	// ObjectTags are the few that S3 takes.
 	ObjectTags map[string]string
+	// LeftOutTags are the keys of those for which the object has no room, sorted.
+	LeftOutTags []string
 }
 
 // A Held resource is sent again exactly as it was observed, because what it would be made of is missing or because
@@ -156,12 +158,13 @@ func commonOf(o *pool.Observation, in inputs) *Common {
 	if e == nil {
 		return nil
 	}
-	objectTags, _ := tagging.OnObject(o.Input.Tags, o.Composite.Spec.AdditionalTags, in.ownTags(o))
+	objectTags, leftOut := tagging.OnObject(o.Input.Tags, o.Composite.Spec.AdditionalTags, in.ownTags(o))
 	return &Common{
 		Region:           e.Region,
 		InstanceProfile:  e.InstanceProfiles.Worker,
 		SecurityGroupIDs: in.securityGroups(o),
 		Tags:             in.tags(o),
 		ObjectTags:       objectTags,
+		LeftOutTags:      leftOut,
 	}
 }

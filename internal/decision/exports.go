@@ -22,6 +22,9 @@ type exportsInput struct {
 }
 
 func exportsOf(o *pool.Observation) exportsInput {
+	if o.InputProblem != "" {
+		return withoutInput(o)
+	}
 	switch o.Exports.Source {
 	case pool.SourceFound:
 	case pool.SourceRefused, pool.SourceOutOfScope:
@@ -36,6 +39,15 @@ func exportsOf(o *pool.Observation) exportsInput {
 		return missingExports(condition.False, reasonMalformed, fmt.Sprintf("cannot read the exports of %s: %s", exportsObject(o), o.Exports.Detail))
 	}
 	return foundExports(o, o.Exports)
+}
+
+// withoutInput the exports are as they were last reported: which objects may publish them is for the Input to say.
+func withoutInput(o *pool.Observation) exportsInput {
+	c, known := o.Conditions[condition.TypeClusterExportsAvailable]
+	if !known {
+		c = condition.New(condition.TypeClusterExportsAvailable, condition.Unknown, reasonInputUnusable, inputUnusable)
+	}
+	return exportsInput{condition: c}
 }
 
 // refusedExports are those of an object that the pool may not name. A pool that exists goes on as it is: what it may name is
@@ -79,7 +91,7 @@ func foundExports(o *pool.Observation, e pool.Exports) exportsInput {
 // unusableExports are refused where only the pool's author can mend them, or when there is no pool yet that they could
 // harm. A pool that exists goes on as it is when what another object publishes goes bad.
 func unusableExports(o *pool.Observation, reason string, errs field.ErrorList) exportsInput {
-	in := missingExports(condition.False, reason, Message(errs))
+	in := missingExports(condition.False, reason, condition.Errors(errs))
 	if o.Exports.Inline || reason == reasonOtherSchema && o.Managed.Group == nil {
 		in.refused = errs
 	}

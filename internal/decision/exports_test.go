@@ -221,7 +221,7 @@ func TestExports(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := Of(tc.args)
-			got := want{condition: conditionOf(t, d, condition.TypeClusterExportsAvailable), used: d.Common != nil, refused: Message(d.Refused)}
+			got := want{condition: conditionOf(t, d, condition.TypeClusterExportsAvailable), used: d.Common != nil, refused: condition.Errors(d.Refused)}
 			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(want{})); diff != "" {
 				t.Errorf("\n%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
 			}
@@ -256,7 +256,7 @@ func TestExportsGone(t *testing.T) {
 			})
 			d := Of(o)
 			if len(d.Refused) > 0 {
-				t.Fatalf("Of(...): refused: %s", Message(d.Refused))
+				t.Fatalf("Of(...): refused: %s", condition.Errors(d.Refused))
 			}
 			held := map[string]Held{
 				"group": d.Group.Held, "object": d.Object.Held, "policy": d.Policy.Held,

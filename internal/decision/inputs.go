@@ -54,6 +54,12 @@ func (in inputs) withheld() inputs {
 	return in
 }
 
+// inputUnusable says what becomes of a pool whose Input cannot be used.
+const inputUnusable = "the function's Input, which stands in the Composition, cannot be used"
+
+// butWhatIsSent is what a pool that is held is still sent.
+const butWhatIsSent = ", but for its size and its bootstrap data"
+
 // isFetching says that Crossplane still fetches an object that the pool refers to. It does so in this reconciliation.
 func isFetching(o *pool.Observation) bool {
 	return o.Exports.Source == pool.SourceNotFetched || o.Bootstrap.Source == pool.SourceNotFetched
@@ -61,7 +67,7 @@ func isFetching(o *pool.Observation) bool {
 
 // refusals are all the reasons why the pool can never work as it is written, sorted by path.
 func (in inputs) refusals(o *pool.Observation) field.ErrorList {
-	errs := slices.Concat(o.Undecodable, validation.MachinePool(o.Composite), validation.Input(o.Input))
+	errs := slices.Concat(o.Undecodable, validation.MachinePool(o.Composite))
 	for _, err := range slices.Concat(in.exports.refused, in.bootstrap.refused) {
 		// What comes of a field that is refused already says nothing new.
 		if !slices.ContainsFunc(errs, func(e *field.Error) bool { return strings.HasPrefix(e.Field, err.Field) }) {
@@ -69,7 +75,7 @@ func (in inputs) refusals(o *pool.Observation) field.ErrorList {
 		}
 	}
 	if o.Managed.Group == nil {
-		errs = slices.Concat(errs, in.tooMany(o), in.unknownZones(o))
+		errs = slices.Concat(errs, validation.Input(o.Input), in.tooMany(o), in.unknownZones(o))
 	}
 	return ordered(errs)
 }
@@ -92,14 +98,14 @@ func (in inputs) tooMany(o *pool.Observation) field.ErrorList {
 	return errs
 }
 
-// fitting are the inputs of a pool that exists. Where others gave it too many items, all that exists is held as it is, and only
-// the bootstrap data still follows its Secret: nodes join with it.
+// fitting are the inputs of a pool that exists. Where others gave it too many items, all that exists is held as it is, but for its
+// size and its bootstrap data: nodes join with that.
 func (in inputs) fitting(o *pool.Observation) inputs {
 	errs := in.tooMany(o)
 	if len(errs) == 0 {
 		return in
 	}
-	in.exports = missingExports(condition.False, reasonTooMany, Message(errs)+"; the pool stays as it is until then")
+	in.exports = missingExports(condition.False, reasonTooMany, condition.Errors(errs)+"; the pool stays as it is until then"+butWhatIsSent)
 	in.zones = zones.Zones{}
 	in.bootstrap.userData, in.bootstrap.bucket, in.bootstrap.key = "", "", ""
 	return in
@@ -167,11 +173,14 @@ func (in inputs) ownTags(o *pool.Observation) map[string]string {
 
 // validCondition says whether the pool's own spec is good.
 func (in inputs) validCondition(o *pool.Observation) condition.Condition {
+	if o.InputProblem != "" {
+		return condition.New(condition.TypeInputsValid, condition.False, reasonInputUnusable, inputUnusable+": "+o.InputProblem+"; the pool stays as it is until then"+butWhatIsSent)
+	}
 	if isFetching(o) {
 		return condition.New(condition.TypeInputsValid, condition.Unknown, reasonNotFetched, "waiting for Crossplane to fetch the objects that the pool refers to")
 	}
 	if errs := in.unknownZones(o); len(errs) > 0 {
-		return condition.New(condition.TypeInputsValid, condition.False, reasonUnknownZones, Message(errs)+"; the pool goes on without them")
+		return condition.New(condition.TypeInputsValid, condition.False, reasonUnknownZones, condition.Errors(errs)+"; the pool goes on without them")
 	}
 	return condition.New(condition.TypeInputsValid, condition.True, reasonValid, "every input is valid")
 }

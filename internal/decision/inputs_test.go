@@ -39,7 +39,7 @@ func TestRefusal(t *testing.T) {
 		"spec.instanceType", "spec.replicas", "tags",
 	}
 	if diff := cmp.Diff(want, paths); diff != "" {
-		t.Errorf("Of(...).Refused: all errors together, sorted, with their paths: -want, +got:\n%s\n%s", diff, Message(d.Refused))
+		t.Errorf("Of(...).Refused: all errors together, sorted, with their paths: -want, +got:\n%s\n%s", diff, condition.Errors(d.Refused))
 	}
 	if d.Group != nil || d.Object != nil || d.Policy != nil || len(d.Templates) > 0 || len(d.Hooks) > 0 {
 		t.Errorf("Of(...): a refusal composes: %+v", d)
@@ -51,12 +51,12 @@ func TestRefusal(t *testing.T) {
 		t.Errorf("Of(...): changing %t, ready %t", d.Changing, d.Ready)
 	}
 	c := conditionOf(t, d, condition.TypeInputsValid)
-	if c.Status != condition.False || c.Reason != "Refused" || c.Message != Message(d.Refused) {
+	if c.Status != condition.False || c.Reason != "Refused" || c.Message != condition.Errors(d.Refused) {
 		t.Errorf("Of(...): %+v", c)
 	}
 	for i := range 20 {
-		if again := Of(steadyPool(manyErrors, withoutGroup)); Message(again.Refused) != Message(d.Refused) {
-			t.Fatalf("Of(...): run %d refuses in another order:\n%s\n%s", i, Message(d.Refused), Message(again.Refused))
+		if again := Of(steadyPool(manyErrors, withoutGroup)); condition.Errors(again.Refused) != condition.Errors(d.Refused) {
+			t.Fatalf("Of(...): run %d refuses in another order:\n%s\n%s", i, condition.Errors(d.Refused), condition.Errors(again.Refused))
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestNoRefusalBeforeAllIsFetched(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := Of(steadyPool(func(o *pool.Observation) { o.Composite.Spec.InstanceType = "big" }, notFetched))
 			if len(d.Refused) > 0 {
-				t.Errorf("Of(...): refused early: %s", Message(d.Refused))
+				t.Errorf("Of(...): refused early: %s", condition.Errors(d.Refused))
 			}
 			if got, want := verdictOf(t, d, condition.TypeInputsValid), (verdict{Status: condition.Unknown, Reason: "NotFetched"}); got != want {
 				t.Errorf("Of(...): InputsValid: want %+v, got %+v", want, got)
@@ -121,7 +121,7 @@ func TestUnknownZones(t *testing.T) {
 	})
 	d := Of(o)
 	if len(d.Refused) > 0 {
-		t.Fatalf("Of(...): a pool that exists is refused for a zone that the cluster can lose at any time: %s", Message(d.Refused))
+		t.Fatalf("Of(...): a pool that exists is refused for a zone that the cluster can lose at any time: %s", condition.Errors(d.Refused))
 	}
 	if diff := cmp.Diff([]string{"us-east-1a"}, d.Status.FailureDomains); diff != "" {
 		t.Errorf("Of(...).Status.FailureDomains: -want, +got:\n%s", diff)
@@ -158,11 +158,11 @@ func TestTagLimit(t *testing.T) {
 		}
 	}
 	if d := Of(newPool(both(30, 13))); len(d.Refused) > 0 {
-		t.Errorf("Of(...): 43 tags beside our 4 are refused: %s", Message(d.Refused))
+		t.Errorf("Of(...): 43 tags beside our 4 are refused: %s", condition.Errors(d.Refused))
 	}
 	d := Of(newPool(both(30, 14)))
 	want := "spec.additionalTags: Invalid value: 48: the Composition's tags, additionalTags and the function's own make 48 tags, AWS takes 50 on one resource, of which provider-aws sets 3: remove 1"
-	if diff := cmp.Diff(want, Message(d.Refused)); diff != "" {
+	if diff := cmp.Diff(want, condition.Errors(d.Refused)); diff != "" {
 		t.Errorf("Of(...): 44 tags beside our 4: -want, +got:\n%s", diff)
 	}
 }
@@ -173,7 +173,7 @@ func TestAutoscalingBoundsAreRefused(t *testing.T) {
 		o.Composite.Default()
 	}))
 	if len(d.Refused) != 1 || d.Refused[0].Field != "spec.autoscaling.minReplicas" {
-		t.Errorf("Of(...): bounds that cross: %s", Message(d.Refused))
+		t.Errorf("Of(...): bounds that cross: %s", condition.Errors(d.Refused))
 	}
 }
 
@@ -189,7 +189,7 @@ func TestRefusalWhileFetching(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := Of(steadyPool(func(o *pool.Observation) { o.Composite.Spec.InstanceType = "huge" }, source))
 			if len(d.Refused) > 0 {
-				t.Errorf("Of(...): refused too early: %s", Message(d.Refused))
+				t.Errorf("Of(...): refused too early: %s", condition.Errors(d.Refused))
 			}
 			if d.Group == nil || d.Group.Held == nil || d.Object == nil || d.Object.Held == nil {
 				t.Errorf("Of(...): want the group and the object held, got %+v, %+v", d.Group, d.Object)

@@ -41,14 +41,16 @@ func plan(o *pool.Observation, in inputs) planned {
 		Reading:   readingOf(o, p.members),
 		Memory:    memoryOf(o.Composite.Status),
 	})
-	p.waits = missingInput(in)
+	p.waits = missingInput(o, in)
 	p.image = resolveImage(o, lastImage(o, p.Current))
 	return p
 }
 
 // missingInput is the first input that a launch template is made of and that is missing. Its own condition says why.
-func missingInput(in inputs) string {
+func missingInput(o *pool.Observation, in inputs) string {
 	switch {
+	case o.InputProblem != "":
+		return inputUnusable
 	case in.exports.value == nil:
 		return "the cluster's exports: " + in.exports.condition.Message
 	case in.bootstrap.userData == "":
@@ -59,10 +61,13 @@ func missingInput(in inputs) string {
 
 func resolveImage(o *pool.Observation, last image.Last) image.Resolution {
 	r := image.Resolve(&o.Composite.Spec, o.AWS.Image, last)
-	if r.Reason == image.ReasonNotRead && o.Input.AWS.Identity != v1beta1.IdentityNone {
-		return image.WaitsForExports(last)
+	switch {
+	case r.Reason != image.ReasonNotRead || o.Input.AWS.Identity == v1beta1.IdentityNone:
+		return r
+	case o.InputProblem != "":
+		return image.WaitsForInput(last)
 	}
-	return r
+	return image.WaitsForExports(last)
 }
 
 // hasGroupInputs reports whether all is known that a group is made of, but for its template.

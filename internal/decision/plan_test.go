@@ -91,7 +91,7 @@ func TestFirstComposition(t *testing.T) {
 			d := Of(tc.args)
 			got := want{templates: len(d.Templates), hooks: len(d.Hooks), object: d.Object != nil, group: d.Group != nil, policy: d.Policy != nil}
 			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(want{})); diff != "" {
-				t.Errorf("\n%s\nOf(...): -want, +got:\n%s\nrefused: %s", tc.reason, diff, Message(d.Refused))
+				t.Errorf("\n%s\nOf(...): -want, +got:\n%s\nrefused: %s", tc.reason, diff, condition.Errors(d.Refused))
 			}
 		})
 	}
@@ -421,7 +421,7 @@ func TestTemplates(t *testing.T) {
 				got.group = d.Group.TemplateID
 			}
 			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(want{})); diff != "" {
-				t.Errorf("\n%s\nOf(...): -want, +got:\n%s\nrefused: %s", tc.reason, diff, Message(d.Refused))
+				t.Errorf("\n%s\nOf(...): -want, +got:\n%s\nrefused: %s", tc.reason, diff, condition.Errors(d.Refused))
 			}
 		})
 	}

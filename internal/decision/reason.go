@@ -4,6 +4,7 @@ package decision
 const (
 	reasonValid            = "Valid"
 	reasonRefused          = "Refused"
+	reasonInputUnusable    = "InputUnusable"
 	reasonUnknownZones     = "UnknownFailureDomains"
 	reasonNotFetched       = "NotFetched"
 	reasonNotFound         = "NotFound"

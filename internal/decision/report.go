@@ -1,10 +1,8 @@
 package decision
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -27,7 +25,7 @@ func refuse(o *pool.Observation, in inputs, refused field.ErrorList) Decision {
 	for _, c := range []condition.Condition{in.exports.condition, in.bootstrap.condition} {
 		known[c.Type] = c
 	}
-	return Decision{Refused: refused, Conditions: Refused(Message(refused), known), Changing: true}
+	return Decision{Refused: refused, Conditions: Refused(condition.Errors(refused), known), Changing: true}
 }
 
 // Refused returns the conditions of a pool that is refused: that its inputs are not valid, and all others as they were
@@ -40,21 +38,6 @@ func Refused(message string, last map[condition.Type]condition.Condition) []cond
 		}
 	}
 	return conditions
-}
-
-// maxNamed is how many errors, or instances, a message names.
-const maxNamed = 10
-
-// Message puts the first errors into one line, in their order, and counts the others.
-func Message(errs field.ErrorList) string {
-	lines := make([]string, 0, maxNamed+1)
-	for _, err := range errs[:min(len(errs), maxNamed)] {
-		lines = append(lines, err.Error())
-	}
-	if more := len(errs) - maxNamed; more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", more))
-	}
-	return condition.Message(strings.Join(lines, "; "))
 }
 
 // report fills in the status, the conditions and the readiness of a decision whose resources are decided.
@@ -76,7 +59,7 @@ func report(o *pool.Observation, in inputs, p planned, d Decision) Decision {
 	d.Conditions = []condition.Condition{
 		in.validCondition(o),
 		zonesCondition(in),
-		in.bootstrap.condition,
+		withLeftOutTags(in.bootstrap.condition, d),
 		imageCondition(p),
 		infrastructure,
 		healthCondition(o, h),

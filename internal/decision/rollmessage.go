@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
-	"github.com/crossplane-contrib/function-aws-machinepool/internal/membership"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/rollout"
@@ -69,7 +68,7 @@ func refreshMessage(o *pool.Observation, p planned) string {
 	case rollout.ReasonRetriesExhausted:
 		return fmt.Sprintf("%d retries did not replace them%s; %s", rollout.MaxRetries, saidByAWS(o), trigger)
 	case rollout.ReasonMembersSkipped:
-		return fmt.Sprintf("a refresh passes over instances that are protected from scale-in or in Standby, these are: %s", membership.Named(p.Skipped))
+		return fmt.Sprintf("a refresh passes over instances that are protected from scale-in or in Standby, these are: %s", condition.Names(p.Skipped))
 	}
 	return fmt.Sprintf("the instance refresh did not succeed%s; %s once the cause is mended", saidByAWS(o), trigger)
 }

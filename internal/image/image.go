@@ -178,6 +178,11 @@ func WaitsForExports(last Last) Resolution {
 	return unresolved(last, ReasonNoExports, "the image is looked up once the cluster's exports say in which region")
 }
 
+// WaitsForInput is the resolution of an image that is looked up once the function's Input can be used.
+func WaitsForInput(last Last) Resolution {
+	return unresolved(last, ReasonNotRead, "the image is looked up once the function's Input can be used")
+}
+
 func unresolved(last Last, reason, message string) Resolution {
 	if last.ID != "" {
 		message += "; the pool keeps " + last.ID

@@ -103,7 +103,7 @@ func held(t *testing.T, s situation) situation {
 	for _, t := range s.d.Templates {
 		d.Templates = append(d.Templates, decision.Template{Resource: t.Resource, Held: observed[t.Resource], ExternalName: "lt-0"})
 	}
-	d.Group = &decision.Group{Held: observed["autoscaling-group"], Name: s.d.Group.Name}
+	d.Group = &decision.Group{Held: observed["autoscaling-group"], Name: s.d.Group.Name, Capacity: s.d.Group.Capacity}
 	d.Object = &decision.Object{Held: observed["bootstrap-object"], Payload: []byte("rotated")}
 	if s.d.Policy != nil {
 		d.Policy = &decision.Policy{Held: observed["scaling-policy"]}

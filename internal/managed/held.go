@@ -15,17 +15,19 @@ func heldObject(obj *decision.Object) decision.Held {
 	return with(obj.Held, base64.StdEncoding.EncodeToString(obj.Payload), "forProvider", "contentBase64")
 }
 
-// heldGroup is the group as observed, on the template that it was last told to use: what is observed can be older than that,
-// and another template is another roll.
+// heldGroup is the group as observed, but for two fields. Its size is the pool's own, which needs nothing of what is missing. Its
+// template is the one that the group was last told to use: what is observed can be older, and another template is another roll.
 func heldGroup(g *decision.Group) decision.Held {
+	held := with(g.Held, float64(g.Capacity.Min), "forProvider", "minSize")
+	held = with(held, float64(g.Capacity.Max), "forProvider", "maxSize")
 	if g.TemplateID == "" {
-		return g.Held
+		return held
 	}
-	return with(g.Held, g.TemplateID, "forProvider", "launchTemplate", "id")
+	return with(held, g.TemplateID, "forProvider", "launchTemplate", "id")
 }
 
 // with a value at a path of the spec, whose parents have to be there; what is observed stays as it is.
-func with(held decision.Held, value string, path ...string) decision.Held {
+func with(held decision.Held, value any, path ...string) decision.Held {
 	if held == nil {
 		return nil
 	}

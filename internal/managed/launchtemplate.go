@@ -74,7 +74,7 @@ func (r *renderer) rootDevice(name string) []ec2.BlockDeviceMappingsParameters {
 
 // tagSpecifications tag what an instance launches with, sorted by type.
 func (r *renderer) tagSpecifications() []ec2.TagSpecificationsParameters {
-	named := pointerMap(tagging.Merge(r.common.Tags, map[string]string{tagging.KeyName: r.Composite.GetName()}))
+	named := pointerMap(tagging.Named(r.common.Tags, r.Composite.GetName()))
 	return []ec2.TagSpecificationsParameters{
 		{ResourceType: new("instance"), Tags: named},
 		{ResourceType: new("network-interface"), Tags: pointerMap(r.common.Tags)},

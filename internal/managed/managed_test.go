@@ -405,9 +405,11 @@ func TestRenderHeld(t *testing.T) {
 		}
 	}
 	record := map[string]string{"machinepool.fn.crossplane.io/inherited-failure-domains": "us-east-1a"}
-	onTemplate := func(id string) map[string]any {
-		return map[string]any{"forProvider": map[string]any{"minSize": 1.0, "launchTemplate": map[string]any{"id": id, "version": "$Latest"}}}
+	onTemplate := func(id string, size float64) map[string]any {
+		return map[string]any{"forProvider": map[string]any{"minSize": size, "maxSize": size, "launchTemplate": map[string]any{"id": id, "version": "$Latest"}}}
 	}
+	sized := observedSpec()
+	sized["forProvider"].(map[string]any)["minSize"], sized["forProvider"].(map[string]any)["maxSize"] = 1.0, 9.0
 	rotated := observedSpec()
 	rotated["forProvider"].(map[string]any)["contentBase64"] = "bmV3"
 
@@ -434,12 +436,12 @@ func TestRenderHeld(t *testing.T) {
 			want: want("LaunchTemplate", observedSpec(), map[string]any{"crossplane.io/external-name": "lt-1"}),
 		},
 		"Group": {
-			reason:   "A held group keeps its record of zones and its name, and nothing of the decision's capacity.",
+			reason:   "A held group keeps its record of zones and its name. Its size is sent: it needs nothing of what is missing.",
 			resource: "autoscaling-group",
 			change: func(d *decision.Decision) {
-				d.Group = &decision.Group{Held: held("AutoscalingGroup", "mp-1", record), Name: "mp-1", TemplateID: "lt-9", Capacity: capacity.Capacity{Min: 9, Max: 9}}
+				d.Group = &decision.Group{Held: held("AutoscalingGroup", "mp-1", record), Name: "mp-1", TemplateID: "lt-9", Capacity: capacity.Capacity{Min: 1, Max: 9, Initial: 3}}
 			},
-			want: want("AutoscalingGroup", observedSpec(), map[string]any{
+			want: want("AutoscalingGroup", sized, map[string]any{
 				"crossplane.io/external-name":                            "mp-1",
 				"machinepool.fn.crossplane.io/inherited-failure-domains": "us-east-1a",
 			}),
@@ -449,18 +451,18 @@ func TestRenderHeld(t *testing.T) {
 			resource: "autoscaling-group",
 			change: func(d *decision.Decision) {
 				h := held("AutoscalingGroup", "mp-1", nil)
-				h.Spec = onTemplate("lt-old")
-				d.Group = &decision.Group{Held: h, TemplateID: "lt-9"}
+				h.Spec = onTemplate("lt-old", 2)
+				d.Group = &decision.Group{Held: h, TemplateID: "lt-9", Capacity: capacity.Capacity{Min: 3, Max: 3}}
 			},
-			want: want("AutoscalingGroup", onTemplate("lt-9"), map[string]any{"crossplane.io/external-name": "mp-1"}),
+			want: want("AutoscalingGroup", onTemplate("lt-9", 3), map[string]any{"crossplane.io/external-name": "mp-1"}),
 		},
 		"GroupKnownByItsAnnotationOnly": {
 			reason:   "The external name that a resource has is sent again when the decision has none.",
 			resource: "autoscaling-group",
 			change: func(d *decision.Decision) {
-				d.Group = &decision.Group{Held: held("AutoscalingGroup", "mp-1", nil)}
+				d.Group = &decision.Group{Held: held("AutoscalingGroup", "mp-1", nil), Capacity: capacity.Capacity{Min: 1, Max: 9}}
 			},
-			want: want("AutoscalingGroup", observedSpec(), map[string]any{"crossplane.io/external-name": "mp-1"}),
+			want: want("AutoscalingGroup", sized, map[string]any{"crossplane.io/external-name": "mp-1"}),
 		},
 		"Object": {
 			reason:   "An object whose payload is gone keeps the one that is staged.",

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
 
@@ -127,7 +128,7 @@ func compared(r pool.Reading, last Last) Members {
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		message := fmt.Sprintf("ec2:DescribeInstances lacks %d instances that the group lists as its own: %s", len(missing), Named(missing))
+		message := fmt.Sprintf("ec2:DescribeInstances lacks %d instances that the group lists as its own: %s", len(missing), condition.Names(missing))
 		if first := last.doubtedSince(r, message); checked || r.Instances.At.Sub(first) < forgetTime {
 			m.Doubted, m.Problem = first, &pool.ReadError{Reason: pool.ReadPartial, Message: message}
 			return m
@@ -375,17 +376,6 @@ func LastKnown(statuses []v1alpha1.Instance, m Members) []pool.Instance {
 		}
 	}
 	return out
-}
-
-// maxNamed is how many instances a message names.
-const maxNamed = 10
-
-// Named are the first ids of a list, for a message.
-func Named(ids []string) string {
-	if len(ids) <= maxNamed {
-		return strings.Join(ids, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(ids[:maxNamed], ", "), len(ids)-maxNamed)
 }
 
 // CutNote says that the list of instances is cut, if it is.

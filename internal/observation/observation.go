@@ -19,6 +19,7 @@ import (
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/validation"
 )
@@ -26,11 +27,11 @@ import (
 // From decodes a request. It returns an error that names the field when the Input or the composite have fields of the
 // wrong type, and never one for anything else that the request holds.
 func From(req *fnv1.RunFunctionRequest) (*pool.Observation, error) {
-	in, err := decodeInput(req.GetInput())
+	managed := managedOf(req.GetObserved().GetResources(), req.GetDesired().GetResources())
+	in, problem, err := inputOf(req.GetInput(), managed.Group != nil)
 	if err != nil {
-		return nil, fmt.Errorf("cannot decode the function's Input: %w", err)
+		return nil, err
 	}
-	in.Default()
 
 	xr := req.GetObserved().GetComposite().GetResource()
 	if holdsMore(at(xr, "spec"), maxSpecValues) {
@@ -42,15 +43,16 @@ func From(req *fnv1.RunFunctionRequest) (*pool.Observation, error) {
 		return nil, err
 	}
 	return &pool.Observation{
-		Composite:   composite,
-		Tenant:      namespaceOf(xr),
-		Undecodable: undecodable(xr, spec, composite),
-		Conditions:  ownConditions(xr),
-		Input:       in,
-		Exports:     exportsOf(composite, namespaceOf(xr), in.ExportsFrom, req.GetRequiredResources()),
-		Bootstrap:   bootstrapOf(composite, namespaceOf(xr), req.GetRequiredResources()),
-		Credentials: credentialsOf(in.AWS, req.GetCredentials()),
-		Managed:     managedOf(req.GetObserved().GetResources(), req.GetDesired().GetResources()),
+		Composite:    composite,
+		Tenant:       namespaceOf(xr),
+		Undecodable:  undecodable(xr, spec, composite),
+		Conditions:   ownConditions(xr),
+		Input:        in,
+		InputProblem: problem,
+		Exports:      exportsOf(composite, namespaceOf(xr), in.ExportsFrom, req.GetRequiredResources()),
+		Bootstrap:    bootstrapOf(composite, namespaceOf(xr), req.GetRequiredResources()),
+		Credentials:  credentialsOf(in.AWS, req.GetCredentials()),
+		Managed:      managed,
 	}, nil
 }
 
@@ -70,6 +72,28 @@ func credentialsOf(aws v1beta1.AWS, credentials map[string]*fnv1.Credentials) []
 		return ini
 	}
 	return nil
+}
+
+// inputOf the pipeline step, with its defaults. A pool that exists is not refused because of an Input that its author did not
+// write: the pool is told what the problem is, and gets the defaults without an identity. Nothing is read with these, and no
+// identity is not the same as None, which would empty what is known of the members.
+func inputOf(s *structpb.Struct, exists bool) (in *v1beta1.Input, problem string, err error) {
+	in, err = decodeInput(s)
+	if err != nil && !exists {
+		return nil, "", fmt.Errorf("cannot decode the function's Input: %w", err)
+	}
+	if err == nil {
+		in.Default()
+		errs := validation.Input(in)
+		if !exists || len(errs) == 0 {
+			return in, "", nil // A new pool is told of the Input's errors together with its own.
+		}
+		err = errors.New(condition.Errors(errs))
+	}
+	unusable := &v1beta1.Input{}
+	unusable.Default()
+	unusable.AWS.Identity = ""
+	return unusable, condition.Message(err.Error()), nil
 }
 
 // decodeInput is strict: a misspelt field would silently be its default. All of them are named.

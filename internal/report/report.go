@@ -64,7 +64,7 @@ func Undecodable(rsp *fnv1.RunFunctionResponse, last map[condition.Type]conditio
 // Refusal reports a decision that composes nothing. It is fatal, and so leaves everything that exists as it is.
 func Refusal(rsp *fnv1.RunFunctionResponse, d decision.Decision) {
 	conditions(rsp, d.Conditions)
-	response.Fatal(rsp, errors.New(decision.Message(d.Refused)))
+	response.Fatal(rsp, errors.New(condition.Errors(d.Refused)))
 }
 
 // Pool reports a decision and the resources rendered from it.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -73,7 +74,7 @@ func All(composition, pool, own map[string]string) map[string]string {
 	for _, lower := range []map[string]string{pool, composition} {
 		taken := folded(maps.Keys(tags))
 		for k, v := range lower {
-			if !taken.Has(strings.ToLower(k)) {
+			if !taken.Has(fold(k)) {
 				tags[k] = v
 			}
 		}
@@ -91,7 +92,7 @@ func OnObject(composition, pool, own map[string]string) (tags map[string]string,
 		taken := folded(maps.Keys(tags)).Union(folded(slices.Values(leftOut)))
 		for _, k := range slices.Sorted(maps.Keys(lower)) {
 			switch {
-			case taken.Has(strings.ToLower(k)):
+			case taken.Has(fold(k)):
 			case len(tags) >= MaxOnObject:
 				leftOut = append(leftOut, k)
 			default:
@@ -103,13 +104,37 @@ func OnObject(composition, pool, own map[string]string) (tags map[string]string,
 	return tags, leftOut
 }
 
+// Named returns the tags with the name that people look for, and without its key in another case.
+func Named(tags map[string]string, name string) map[string]string {
+	named := make(map[string]string, len(tags)+1)
+	for k, v := range tags {
+		if !strings.EqualFold(k, KeyName) {
+			named[k] = v
+		}
+	}
+	named[KeyName] = name
+	return named
+}
+
 // folded keys are equal where they differ in case only.
 func folded(keys iter.Seq[string]) sets.Set[string] {
 	f := sets.New[string]()
 	for k := range keys {
-		f.Insert(strings.ToLower(k))
+		f.Insert(fold(k))
 	}
 	return f
+}
+
+// fold returns the same text for all texts that strings.EqualFold calls equal. To lower case, some letters stay apart: the long s
+// of Unicode is one with S, and the sign of Kelvin with K.
+func fold(text string) string {
+	return strings.Map(func(r rune) rune {
+		first := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			first = min(first, other)
+		}
+		return first
+	}, text)
 }
 
 // CheckCount refuses more tags than AWS would take on the pool's most tagged resource, its launch template.

@@ -114,6 +114,11 @@ func TestAll(t *testing.T) {
 			args:   args{composition: map[string]string{"data-class": "restricted", "a": "1"}, pool: map[string]string{"Data-Class": "public"}},
 			want:   Merge(own, map[string]string{"Data-Class": "public", "a": "1"}),
 		},
+		"OtherCaseInUnicode": {
+			reason: "Letters of Unicode that are one in another case are one here.",
+			args:   args{composition: map[string]string{"class": "restricted"}, pool: map[string]string{"cla\u017fs": "public"}},
+			want:   Merge(own, map[string]string{"cla\u017fs": "public"}),
+		},
 		"OtherCaseOfOurs": {
 			reason: "Nor is there a second tag beside ours.",
 			args:   args{pool: map[string]string{"Kubernetes.io/cluster/C": "shared", "MachinePool.fn.crossplane.io/name": "theirs"}},
@@ -133,6 +138,25 @@ func TestAll(t *testing.T) {
 			}
 			if diff := cmp.Diff(before, own); diff != "" {
 				t.Errorf("\n%s\nAll(...) changed our own tags: -before, +after:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestNamed(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   map[string]string
+		want   map[string]string
+	}{
+		"Name":      {reason: "An instance has the pool's name.", args: map[string]string{"a": "1"}, want: map[string]string{"a": "1", "Name": "demo"}},
+		"Theirs":    {reason: "No one gives it another one.", args: map[string]string{"Name": "theirs"}, want: map[string]string{"Name": "demo"}},
+		"OtherCase": {reason: "Nor a second one, which IAM does not tell from the first.", args: map[string]string{"nAME": "theirs"}, want: map[string]string{"Name": "demo"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, Named(tc.args, "demo")); diff != "" {
+				t.Errorf("\n%s\nNamed(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

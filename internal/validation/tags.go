@@ -15,8 +15,12 @@ const (
 	maxTagValueLength = 256
 )
 
-// tagCharacters are those that Auto Scaling takes, the strictest of the services whose resources a pool tags.
-var tagCharacters = regexp.MustCompile(`^[\p{L}\p{N}\p{Z}+=._:/@-]*$`)
+// tagCharacters are those that Auto Scaling takes, the strictest of the services whose resources a pool tags. A key has no space at
+// its ends: it would look like another key, and AWS's console drops such a space.
+var (
+	tagCharacters    = regexp.MustCompile(`^[\p{L}\p{N}\p{Z}+=._:/@-]*$`)
+	tagKeyCharacters = regexp.MustCompile(`^([\p{L}\p{N}+=._:/@-]([\p{L}\p{N}\p{Z}+=._:/@-]*[\p{L}\p{N}+=._:/@-])?)?$`)
+)
 
 // reservedTags belong to AWS, to Cluster API Provider Terraform, to provider-aws (crossplane-kind, -name and -providerconfig:
 // a second writer of these writes for ever), to the cluster, whose older tag is KubernetesCluster, and to this function. Case
@@ -39,12 +43,12 @@ func tags(path *field.Path, tags map[string]string) field.ErrorList {
 }
 
 func tagKey(path *field.Path, key string) field.ErrorList {
-	var errs field.ErrorList
 	if n := utf8.RuneCountInString(key); n < 1 || n > maxTagKeyLength {
-		errs = append(errs, field.Invalid(path, key, "a tag's key must have 1 to 128 characters"))
+		return field.ErrorList{field.Invalid(path, key, "a tag's key must have 1 to 128 characters")}
 	}
-	if !tagCharacters.MatchString(key) {
-		errs = append(errs, field.Invalid(path, key, "a tag's key may hold only letters, numbers, spaces and + - = . _ : / @"))
+	var errs field.ErrorList
+	if !tagKeyCharacters.MatchString(key) {
+		errs = append(errs, field.Invalid(path, key, "a tag's key may hold only letters, numbers, + - = . _ : / @, and spaces that are not at its ends"))
 	}
 	if reservedTags.MatchString(key) {
 		errs = append(errs, field.Invalid(path, key, "a tag's key must not be KubernetesCluster or start with aws:, captf.io/, crossplane-, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/, in any case: these are reserved"))

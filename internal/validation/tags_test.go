@@ -52,9 +52,27 @@ func TestTags(t *testing.T) {
 				s.AdditionalTags = map[string]string{"captf.io/x#": "y#"}
 			}},
 			want: want{errs: []string{
-				`spec.additionalTags[captf.io/x#]: Invalid value: "captf.io/x#": a tag's key may hold only letters, numbers, spaces and + - = . _ : / @`,
+				`spec.additionalTags[captf.io/x#]: Invalid value: "captf.io/x#": a tag's key may hold only letters, numbers, + - = . _ : / @, and spaces that are not at its ends`,
 				`spec.additionalTags[captf.io/x#]: Invalid value: "captf.io/x#": a tag's key must not be KubernetesCluster or start with aws:, captf.io/, crossplane-, kubernetes.io/cluster/ or machinepool.fn.crossplane.io/, in any case: these are reserved`,
 				`spec.additionalTags[captf.io/x#]: Invalid value: "y#": a tag's value may hold only letters, numbers, spaces and + - = . _ : / @`,
+			}},
+		},
+		"SpaceAtTheEnd": {
+			reason: "Nobody sees that a key ends with a space, and it would be another tag.",
+			args: args{change: func(s *v1alpha1.MachinePoolSpec) {
+				s.AdditionalTags = map[string]string{"team ": "x"}
+			}},
+			want: want{errs: []string{
+				`spec.additionalTags[team ]: Invalid value: "team ": a tag's key may hold only letters, numbers, + - = . _ : / @, and spaces that are not at its ends`,
+			}},
+		},
+		"SpaceAtTheStart": {
+			reason: "A reserved key must not hide behind a space.",
+			args: args{change: func(s *v1alpha1.MachinePoolSpec) {
+				s.AdditionalTags = map[string]string{" aws:x": "x"}
+			}},
+			want: want{errs: []string{
+				`spec.additionalTags[ aws:x]: Invalid value: " aws:x": a tag's key may hold only letters, numbers, + - = . _ : / @, and spaces that are not at its ends`,
 			}},
 		},
 		"Lengths": {

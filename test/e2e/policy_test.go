@@ -107,6 +107,11 @@ func policyRefuses(n *tenant, dev *kube.Client) {
 			patch:  kube.Object{"cluster": kube.Object{"exportsFrom": kube.Object{"namespace": "team-b"}}},
 			says:   "spec.cluster.exportsFrom.namespace: ",
 		},
+		"ExportsOfAnotherField": {
+			reason: "It may be one that the tenant writes.",
+			patch:  kube.Object{"cluster": kube.Object{"exportsFrom": kube.Object{"fieldPath": "metadata.annotations"}}},
+			says:   "spec.cluster.exportsFrom.fieldPath: ",
+		},
 		"HookRole": {
 			reason: "The provider passes any role to Auto Scaling that it may pass.",
 			patch:  hook("arn:aws:iam::111122223333:role/admin", allowedTarget),
