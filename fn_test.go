@@ -192,9 +192,9 @@ func TestUndecodable(t *testing.T) {
 			want:   "spec.replicas",
 		},
 		"Input": {
-			reason: "Of the Input at least that it is the Input.",
+			reason: "A field of the Input is named.",
 			args:   request(`{"refresh": {"stableSeconds": "soon"}}`, `{}`),
-			want:   "the function's Input",
+			want:   "input.refresh.stableSeconds",
 		},
 		"InputTypo": {
 			reason: "A field of the Input that does not exist is refused: nothing else would ever tell that it is ignored.",

@@ -320,13 +320,13 @@ func TestSecretsStaySecret(t *testing.T) {
 			change: func(t *testing.T, req *fnv1.RunFunctionRequest) { setSpec(t, req, "replicas: three") },
 		},
 		"InputNotDecodable": {
-			reason: "The Input cannot be decoded.", fatal: true,
+			reason: "The Input cannot be decoded.", staged: true,
 			change: func(_ *testing.T, req *fnv1.RunFunctionRequest) {
 				req.Input.Fields["aws"] = structpb.NewStringValue("Secret")
 			},
 		},
 		"InputWithoutCredentials": {
-			reason: "The Input names no credentials.", fatal: true,
+			reason: "The Input names no credentials.", staged: true,
 			change: func(_ *testing.T, req *fnv1.RunFunctionRequest) {
 				delete(req.GetInput().GetFields()["aws"].GetStructValue().GetFields(), "credentials")
 			},

@@ -340,6 +340,7 @@ func TestCommon(t *testing.T) {
 		SecurityGroupIDs: []string{"sg-00000002", "sg-00000001", "sg-00000003"},
 		Tags:             with(map[string]string{"team": "a", "cost": "1", "a-input": "1", "z-pool": "2"}),
 		ObjectTags:       with(map[string]string{"a-input": "1"}),
+		LeftOutTags:      []string{"cost", "team", "z-pool"},
 	}
 	if diff := cmp.Diff(want, Of(o).Common); diff != "" {
 		t.Errorf("Of(...).Common: -want, +got:\n%s", diff)

@@ -22,7 +22,7 @@ type exportsInput struct {
 }
 
 func exportsOf(o *pool.Observation) exportsInput {
-	if o.InputProblem != "" {
+	if len(o.InputErrors) > 0 {
 		return withoutInput(o)
 	}
 	switch o.Exports.Source {

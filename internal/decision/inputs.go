@@ -75,7 +75,11 @@ func (in inputs) refusals(o *pool.Observation) field.ErrorList {
 		}
 	}
 	if o.Managed.Group == nil {
-		errs = slices.Concat(errs, validation.Input(o.Input), in.tooMany(o), in.unknownZones(o))
+		errs = slices.Concat(errs, in.tooMany(o), in.unknownZones(o))
+	}
+	// The Input is the Composition's: it refuses a new pool. Where one that exists is refused for another reason, all is said at once.
+	if o.Managed.Group == nil || len(errs) > 0 {
+		errs = slices.Concat(errs, o.InputErrors)
 	}
 	return ordered(errs)
 }
@@ -173,8 +177,8 @@ func (in inputs) ownTags(o *pool.Observation) map[string]string {
 
 // validCondition says whether the pool's own spec is good.
 func (in inputs) validCondition(o *pool.Observation) condition.Condition {
-	if o.InputProblem != "" {
-		return condition.New(condition.TypeInputsValid, condition.False, reasonInputUnusable, inputUnusable+": "+o.InputProblem+"; the pool stays as it is until then"+butWhatIsSent)
+	if len(o.InputErrors) > 0 {
+		return condition.New(condition.TypeInputsValid, condition.False, reasonInputUnusable, inputUnusable+": "+condition.Errors(o.InputErrors)+"; the pool stays as it is until then"+butWhatIsSent)
 	}
 	if isFetching(o) {
 		return condition.New(condition.TypeInputsValid, condition.Unknown, reasonNotFetched, "waiting for Crossplane to fetch the objects that the pool refers to")

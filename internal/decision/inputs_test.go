@@ -36,7 +36,7 @@ func TestRefusal(t *testing.T) {
 	}
 	want := []string{
 		"spec.additionalSecurityGroupIDs[1]", "spec.additionalTags", "spec.additionalTags[aws:x]", "spec.bootstrap.dataSecretRef",
-		"spec.instanceType", "spec.replicas", "tags",
+		"spec.instanceType", "spec.replicas",
 	}
 	if diff := cmp.Diff(want, paths); diff != "" {
 		t.Errorf("Of(...).Refused: all errors together, sorted, with their paths: -want, +got:\n%s\n%s", diff, condition.Errors(d.Refused))

@@ -49,7 +49,7 @@ func plan(o *pool.Observation, in inputs) planned {
 // missingInput is the first input that a launch template is made of and that is missing. Its own condition says why.
 func missingInput(o *pool.Observation, in inputs) string {
 	switch {
-	case o.InputProblem != "":
+	case len(o.InputErrors) > 0:
 		return inputUnusable
 	case in.exports.value == nil:
 		return "the cluster's exports: " + in.exports.condition.Message
@@ -64,7 +64,7 @@ func resolveImage(o *pool.Observation, last image.Last) image.Resolution {
 	switch {
 	case r.Reason != image.ReasonNotRead || o.Input.AWS.Identity == v1beta1.IdentityNone:
 		return r
-	case o.InputProblem != "":
+	case len(o.InputErrors) > 0:
 		return image.WaitsForInput(last)
 	}
 	return image.WaitsForExports(last)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
@@ -19,20 +20,13 @@ import (
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
-	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/validation"
 )
 
-// From decodes a request. It returns an error that names the field when the Input or the composite have fields of the
-// wrong type, and never one for anything else that the request holds.
+// From decodes a request. It returns an error that names the field when the composite has a field of the wrong type, and never one
+// for anything else that the request holds.
 func From(req *fnv1.RunFunctionRequest) (*pool.Observation, error) {
-	managed := managedOf(req.GetObserved().GetResources(), req.GetDesired().GetResources())
-	in, problem, err := inputOf(req.GetInput(), managed.Group != nil)
-	if err != nil {
-		return nil, err
-	}
-
 	xr := req.GetObserved().GetComposite().GetResource()
 	if holdsMore(at(xr, "spec"), maxSpecValues) {
 		return nil, fmt.Errorf("cannot decode the composite: spec: Too many: must hold at most %d values", maxSpecValues)
@@ -42,17 +36,18 @@ func From(req *fnv1.RunFunctionRequest) (*pool.Observation, error) {
 	if err != nil {
 		return nil, err
 	}
+	in, wrong := inputOf(req.GetInput())
 	return &pool.Observation{
-		Composite:    composite,
-		Tenant:       namespaceOf(xr),
-		Undecodable:  undecodable(xr, spec, composite),
-		Conditions:   ownConditions(xr),
-		Input:        in,
-		InputProblem: problem,
-		Exports:      exportsOf(composite, namespaceOf(xr), in.ExportsFrom, req.GetRequiredResources()),
-		Bootstrap:    bootstrapOf(composite, namespaceOf(xr), req.GetRequiredResources()),
-		Credentials:  credentialsOf(in.AWS, req.GetCredentials()),
-		Managed:      managed,
+		Composite:   composite,
+		Tenant:      namespaceOf(xr),
+		Undecodable: undecodable(xr, spec, composite),
+		Conditions:  ownConditions(xr),
+		Input:       in,
+		InputErrors: wrong,
+		Exports:     exportsOf(composite, namespaceOf(xr), in.ExportsFrom, req.GetRequiredResources()),
+		Bootstrap:   bootstrapOf(composite, namespaceOf(xr), req.GetRequiredResources()),
+		Credentials: credentialsOf(in.AWS, req.GetCredentials()),
+		Managed:     managedOf(req.GetObserved().GetResources(), req.GetDesired().GetResources()),
 	}, nil
 }
 
@@ -74,26 +69,24 @@ func credentialsOf(aws v1beta1.AWS, credentials map[string]*fnv1.Credentials) []
 	return nil
 }
 
-// inputOf the pipeline step, with its defaults. A pool that exists is not refused because of an Input that its author did not
-// write: the pool is told what the problem is, and gets the defaults without an identity. Nothing is read with these, and no
-// identity is not the same as None, which would empty what is known of the members.
-func inputOf(s *structpb.Struct, exists bool) (in *v1beta1.Input, problem string, err error) {
-	in, err = decodeInput(s)
-	if err != nil && !exists {
-		return nil, "", fmt.Errorf("cannot decode the function's Input: %w", err)
+// inputOf the pipeline step, with its defaults, and what is wrong with it, sorted. An Input that is wrong is no identity and no limit:
+// nothing is read with it. No identity is not the same as None, which would empty what is known of the members.
+func inputOf(s *structpb.Struct) (*v1beta1.Input, field.ErrorList) {
+	in, err := decodeInput(s)
+	if err != nil {
+		return withoutIdentity(&v1beta1.Input{}), field.ErrorList{field.Forbidden(field.NewPath("input"), "cannot be decoded: "+strings.ReplaceAll(err.Error(), "\n", ", "))}
 	}
-	if err == nil {
-		in.Default()
-		errs := validation.Input(in)
-		if !exists || len(errs) == 0 {
-			return in, "", nil // A new pool is told of the Input's errors together with its own.
-		}
-		err = errors.New(condition.Errors(errs))
+	in.Default()
+	if errs := validation.Input(in); len(errs) > 0 {
+		return withoutIdentity(&v1beta1.Input{ExportsFrom: in.ExportsFrom}), errs
 	}
-	unusable := &v1beta1.Input{}
-	unusable.Default()
-	unusable.AWS.Identity = ""
-	return unusable, condition.Message(err.Error()), nil
+	return in, nil
+}
+
+func withoutIdentity(in *v1beta1.Input) *v1beta1.Input {
+	in.Default()
+	in.AWS.Identity = ""
+	return in
 }
 
 // decodeInput is strict: a misspelt field would silently be its default. All of them are named.

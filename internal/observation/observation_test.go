@@ -203,16 +203,6 @@ func TestFromError(t *testing.T) {
 			args:   withComposite(t, `{spec: {spot: "no", publicIP: "no", replicas: "3", autoscaling: [], instanceType: 1, nodeLabels: 1}}`),
 			want:   "spec.autoscaling: Invalid value",
 		},
-		"UnknownFieldOfInput": {
-			reason: "A misspelt field of the Input would silently be a default.",
-			args:   parse(t, `{input: {refreshh: {}}}`),
-			want:   "refreshh",
-		},
-		"WrongTypeOfInput": {
-			reason: "The Input's fields have types too.",
-			args:   parse(t, `{input: {refresh: {stableSeconds: often}}}`),
-			want:   "cannot decode the function's Input: input.refresh.stableSeconds: Invalid value: got a string where a whole number of 32 bits belongs",
-		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -221,6 +211,44 @@ func TestFromError(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), tc.want) {
 					t.Fatalf("\n%s\nFrom(...): want an error with %q, got %v", tc.reason, tc.want, err)
 				}
+			}
+		})
+	}
+}
+
+func TestFromUnusableInput(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   string
+		want   string
+	}{
+		"UnknownField": {
+			reason: "A misspelt field would silently be a default.",
+			args:   `{input: {aws: {identity: Pod}, refreshh: {}}}`,
+			want:   `input: Forbidden: cannot be decoded: unknown field "refreshh"`,
+		},
+		"WrongType": {
+			reason: "Fields have types.",
+			args:   `{input: {aws: {identity: Pod}, refresh: {stableSeconds: often}}}`,
+			want:   "input: Forbidden: cannot be decoded: input.refresh.stableSeconds: Invalid value: got a string where a whole number of 32 bits belongs",
+		},
+		"WrongValue": {
+			reason: "A value that cannot be used is not a default either.",
+			args:   `{input: {aws: {identity: Pod}, refresh: {stableSeconds: 86401}}}`,
+			want:   "refresh.stableSeconds: Invalid value: 86401: refresh.stableSeconds in body should be less than or equal to 86400",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := observe(t, parse(t, tc.args))
+			if diff := cmp.Diff(tc.want, o.InputErrors.ToAggregate().Error()); diff != "" {
+				t.Errorf("\n%s\nFrom(...).InputErrors: -want, +got:\n%s", tc.reason, diff)
+			}
+			unusable := &v1beta1.Input{}
+			unusable.Default()
+			unusable.AWS.Identity = ""
+			if diff := cmp.Diff(unusable, o.Input); diff != "" {
+				t.Errorf("\n%s\nFrom(...).Input: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -20,10 +20,10 @@ type Observation struct {
 	Undecodable field.ErrorList
 	// Conditions of the composite as last reported, by type.
 	Conditions map[string]condition.Condition
-	// Input of the pipeline step, defaulted. Where it cannot be used for a pool that exists, InputProblem says why, and Input holds
-	// the defaults, without an identity.
-	Input        *v1beta1.Input
-	InputProblem string
+	// Input of the pipeline step, defaulted.
+	Input *v1beta1.Input
+	// InputErrors say why the Input cannot be used. Input then holds defaults, and an identity that is empty.
+	InputErrors field.ErrorList
 	// Exports of the pool's cluster.
 	Exports Exports
 	// Bootstrap data of the pool.
