@@ -3,6 +3,10 @@
 package main
 
 import (
+	"context"
+	"os/signal"
+	"syscall"
+
 	"github.com/alecthomas/kong"
 	"github.com/crossplane/function-sdk-go"
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,19 +25,34 @@ type CLI struct {
 	MaxRecvMessageSize int    `default:"4" help:"Maximum size of received messages in MB."`
 }
 
-// Run the function's gRPC server.
+// Run the function's gRPC server until it fails, or until the process is told to stop and its runs have ended.
 func (c *CLI) Run() error {
 	log, err := function.NewLogger(c.Debug)
 	if err != nil {
 		return err
 	}
 	reader := aws.NewReader(aws.WithLogger(log), aws.WithRegisterer(prometheus.DefaultRegisterer))
-	return function.Serve(NewFunction(WithLogger(log), WithAWSReader(reader)),
-		function.Listen(c.Network, c.Address),
-		function.MTLSCertificates(c.TLSCertsDir),
-		function.Insecure(c.Insecure),
-		function.WithMetricsServer(c.MetricsAddress),
-		function.MaxRecvMessageSize(c.MaxRecvMessageSize*1024*1024))
+	runs := newDrain(NewFunction(WithLogger(log), WithAWSReader(reader)))
+
+	stop, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer cancel()
+	failed := make(chan error, 1)
+	go func() {
+		failed <- function.Serve(runs,
+			function.Listen(c.Network, c.Address),
+			function.MTLSCertificates(c.TLSCertsDir),
+			function.Insecure(c.Insecure),
+			function.WithMetricsServer(c.MetricsAddress),
+			function.MaxRecvMessageSize(c.MaxRecvMessageSize*1024*1024))
+	}()
+	select {
+	case err := <-failed:
+		return err
+	case <-stop.Done():
+		log.Info("Told to stop: waiting for the runs that are on their way")
+		runs.wait()
+		return nil
+	}
 }
 
 func main() {

@@ -115,7 +115,7 @@ func TestCallersWithoutACertificateAreRefused(t *testing.T) {
 	serving := ca.issue(t, server, x509.ExtKeyUsageServerAuth)
 	dir := t.TempDir()
 	write(t, dir, ca, serving)
-	address := listen(t, dir)
+	_, address := listen(t, "--tls-certs-dir="+dir)
 
 	roots := x509.NewCertPool()
 	roots.AddCert(ca.certificate)
@@ -199,8 +199,8 @@ func TestCallersWithoutACertificateAreRefused(t *testing.T) {
 	})
 }
 
-// listen runs the function with the certificates of a folder, and returns its address.
-func listen(t *testing.T, dir string) string {
+// listen runs the function with these arguments, and returns it and its address.
+func listen(t *testing.T, args ...string) (*exec.Cmd, string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -208,25 +208,20 @@ func listen(t *testing.T, dir string) string {
 	}
 	address := l.Addr().String()
 	_ = l.Close()
-	cmd := program(t.Context(), "--address="+address, "--metrics-address=", "--tls-certs-dir="+dir)
+	cmd := program(t.Context(), append(args, "--address="+address, "--metrics-address=")...)
 	out := &strings.Builder{}
 	cmd.Stderr = out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	for {
+	deadline := time.Now().Add(time.Minute)
+	for time.Now().Before(deadline) {
 		if conn, err := net.Dial("tcp", address); err == nil {
 			_ = conn.Close()
-			return address
+			return cmd, address
 		}
-		select {
-		case err := <-ended:
-			t.Fatalf("the function ended: %v\n%s", err, out)
-		case <-t.Context().Done():
-			t.Fatal("the function does not listen")
-		case <-time.After(20 * time.Millisecond):
-		}
+		time.Sleep(20 * time.Millisecond)
 	}
+	t.Fatalf("the function does not listen:\n%s", out)
+	return nil, ""
 }
