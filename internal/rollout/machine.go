@@ -253,6 +253,9 @@ func isRetried(in Inputs, p *Plan, current Template) bool {
 		return again
 	}
 	if !isLost(in, current) {
+		if isUnread(in, current) {
+			p.Memory.LostReading = in.Memory.LostReading
+		}
 		return false
 	}
 	p.Memory.LostReading = in.Memory.LostReading
@@ -260,6 +263,12 @@ func isRetried(in Inputs, p *Plan, current Template) bool {
 		p.Memory.LostReading = in.Reading.Newest
 	}
 	return again && isAgreed(in)
+}
+
+// isUnread reports whether a run has no reading, and the status still speaks of the same template. What an earlier reading found
+// then stays found: while AWS throttles, two readings in a row are rare, and a lost roll would never be told.
+func isUnread(in Inputs, current Template) bool {
+	return in.Reading == nil && in.Memory.RollKey == in.RollKey && in.Memory.SentID == current.ID
 }
 
 // isAgreed says that an earlier reading found the roll lost before this one, and that each part of this one is from after

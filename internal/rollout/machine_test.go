@@ -542,6 +542,35 @@ func TestLostRoll(t *testing.T) {
 	}
 }
 
+// TestLostReadingOutlastsFailedReads holds that what one reading found stays found while AWS cannot be read, and no longer: with a
+// throttled account two readings in a row are rare.
+func TestLostReadingOutlastsFailedReads(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		change func(in *Inputs)
+		want   time.Time
+	}{
+		"Unread":        {reason: "A read that fails says nothing of what an earlier one found.", want: longBefore},
+		"OtherKey":      {reason: "What was found of another roll says nothing of this one.", change: func(in *Inputs) { in.Memory.RollKey = "0ther000" }},
+		"OtherTemplate": {reason: "Nor what was found of another attempt at it.", change: func(in *Inputs) { in.Memory.SentID = "lt-other" }},
+		"Done":          {reason: "A reading that finds no member left forgets it.", change: func(in *Inputs) { in.Reading = reading("", members("lt-new")...) }},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			in := Inputs{
+				RollKey: newKey, Templates: []Template{oldTemplate, newTemplate}, Group: onNew, Wanted: true,
+				Memory: Memory{RollKey: newKey, Phase: PhaseLost, SentID: "lt-new", LostReading: longBefore},
+			}
+			if tc.change != nil {
+				tc.change(&in)
+			}
+			if got := Of(in).Memory.LostReading; !got.Equal(tc.want) {
+				t.Errorf("\n%s\nOf(...).Memory.LostReading: want %v, got %v", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
+
 // TestNotLost holds that a roll is only started again when nothing else explains members that are left over.
 func TestNotLost(t *testing.T) {
 	type want struct {
