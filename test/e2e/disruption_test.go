@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
 	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/controlplane"
 	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/kube"
+	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/node"
 )
 
 // TestDisruption breaks one part of the control plane after the other, each time in the middle of a roll, and holds that
@@ -91,14 +93,29 @@ func TestDisruption(t *testing.T) { //nolint:tparallel // One step after the oth
 	}
 }
 
-// killFunction by SIGKILL, and wait until it runs again.
+// killFunction by SIGKILL, every pod of it, and wait until as many run again.
 func (n *tenant) killFunction() {
 	n.Helper()
-	before := n.node.Function(functionName).PID()
-	n.node.Function(functionName).Kill()
+	before := map[int]bool{}
+	for _, pod := range n.node.Function(functionName) {
+		before[pod.PID()] = true
+		pod.Kill()
+	}
 	n.eventually("the function runs again", func() (bool, string) {
-		return n.node.Function(functionName).PID() != before, "it does not"
+		pods := n.node.Function(functionName)
+		old := slices.ContainsFunc(pods, func(p *node.Pod) bool { return before[p.PID()] })
+		return len(pods) == len(before) && !old, "it does not"
 	})
+}
+
+// deployment of the function that runs.
+func (n *tenant) deployment() string {
+	n.Helper()
+	pods := n.node.Function(functionName)
+	if len(pods) != 2 {
+		n.Fatalf("want two pods of the function, got %d", len(pods))
+	}
+	return pods[0].Deployment
 }
 
 // rotateCertificate deletes the function's Secret, so that Crossplane issues another, and restarts the function's pod: it
@@ -158,7 +175,7 @@ func (n *tenant) served() string {
 	n.must(err)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(authority)
-	conn, err := tls.Dial("tcp", n.node.Function(functionName).Address, &tls.Config{
+	conn, err := tls.Dial("tcp", n.node.Function(functionName)[0].Address, &tls.Config{
 		RootCAs: roots, Certificates: []tls.Certificate{client}, ServerName: functionName + "." + controlplane.Namespace, NextProtos: []string{"h2"},
 	})
 	n.must(err)
@@ -182,8 +199,9 @@ func (n *tenant) setFunction(tag, policy string) {
 func (n *tenant) awaitFunction(before string) {
 	n.Helper()
 	n.eventually("the other revision runs alone", func() (bool, string) {
-		pod := n.node.Function(functionName)
-		return pod != nil && pod.Name != before, "it does not"
+		pods := n.node.Function(functionName)
+		old := slices.ContainsFunc(pods, func(p *node.Pod) bool { return p.Deployment == before })
+		return len(pods) > 0 && !old, "it does not"
 	})
 	n.must(n.await(n.ctx, kube.Functions, "", functionName, "Installed", "Healthy"))
 }
@@ -191,7 +209,7 @@ func (n *tenant) awaitFunction(before string) {
 // upgradeFunction to another version.
 func (n *tenant) upgradeFunction() {
 	n.Helper()
-	before := n.node.Function(functionName).Name
+	before := n.deployment()
 	n.must(n.registry.Republish(n.ctx, functionPackage, packageTag, nextTag))
 	n.setFunction(nextTag, "Automatic")
 	n.awaitFunction(before)
@@ -200,10 +218,10 @@ func (n *tenant) upgradeFunction() {
 // rollFunctionBack to the first version, by hand: no revision is active until someone says which.
 func (n *tenant) rollFunctionBack() {
 	n.Helper()
-	before := n.node.Function(functionName).Name
+	before := n.deployment()
 	n.setFunction(packageTag, "Manual")
 	n.eventually("no function runs", func() (bool, string) {
-		return n.node.Function(functionName) == nil, "one does"
+		return len(n.node.Function(functionName)) == 0, "one does"
 	})
 	var older string
 	n.eventually("the older revision is the current one", func() (bool, string) {

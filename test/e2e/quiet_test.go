@@ -227,16 +227,24 @@ const poolController = `controller="composite/machinepools.aws.machinepool.fn.cr
 
 func (n *tenant) sample() cost {
 	n.Helper()
-	pod := n.node.Function(functionName)
 	out := cost{at: time.Now(), calls: float64(n.aws.Calls())}
+	for _, pod := range n.node.Function(functionName) {
+		used, err := pod.CPU()
+		n.must(err)
+		out.function += used
+		runs := n.scrape("http://"+pod.Metrics+"/metrics", "grpc_server_handled_total", `grpc_method="RunFunction"`)
+		if runs == 0 {
+			n.Errorf("no call went to the pod of the function at %s", pod.Address)
+		}
+		out.runs += runs
+	}
 	for of, used := range map[*time.Duration]func() (time.Duration, error){
-		&out.function: pod.CPU, &out.crossplane: n.crossplane.CPU, &out.apiServer: n.kubernetes.CPU,
+		&out.crossplane: n.crossplane.CPU, &out.apiServer: n.kubernetes.CPU,
 	} {
 		var err error
 		*of, err = used()
 		n.must(err)
 	}
-	out.runs = n.scrape("http://"+pod.Metrics+"/metrics", "grpc_server_handled_total", `grpc_method="RunFunction"`)
 	for metric, of := range map[string]*float64{
 		"controller_runtime_reconcile_total":            &out.reconciles,
 		"controller_runtime_reconcile_time_seconds_sum": &out.seconds,

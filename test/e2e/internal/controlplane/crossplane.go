@@ -20,8 +20,10 @@ import (
 // Namespace of Crossplane.
 const Namespace = "crossplane-system"
 
+// ClientSecret holds the certificate that Crossplane calls functions with.
+const ClientSecret = "crossplane-tls-client"
+
 const (
-	clientSecret = "crossplane-tls-client"
 	serverSecret = "crossplane-tls-server"
 	caSecret     = "crossplane-root-ca"
 )
@@ -113,7 +115,7 @@ func (c *Crossplane) init(ctx context.Context, module string) error {
 // Start Crossplane with its defaults and wait for it.
 func (c *Crossplane) Start(ctx context.Context) error {
 	certs := filepath.Join(c.dir, "crossplane-tls-client")
-	if err := WriteSecret(ctx, c.client, Namespace, clientSecret, certs); err != nil {
+	if err := WriteSecret(ctx, c.client, Namespace, ClientSecret, certs); err != nil {
 		return err
 	}
 	packages := filepath.Join(c.dir, "xpkg")
@@ -137,7 +139,7 @@ func (c *Crossplane) Start(ctx context.Context) error {
 // environment of the chart's containers.
 func (c *Crossplane) environment(more ...string) []string {
 	return append(append(os.Environ(), "KUBECONFIG="+c.kubeconfig, "POD_NAMESPACE="+Namespace, "POD_SERVICE_ACCOUNT=crossplane",
-		"TLS_CA_SECRET_NAME="+caSecret, "TLS_SERVER_SECRET_NAME="+serverSecret, "TLS_CLIENT_SECRET_NAME="+clientSecret), more...)
+		"TLS_CA_SECRET_NAME="+caSecret, "TLS_SERVER_SECRET_NAME="+serverSecret, "TLS_CLIENT_SECRET_NAME="+ClientSecret), more...)
 }
 
 // CPU that Crossplane has used.

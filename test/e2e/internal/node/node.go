@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -36,14 +37,17 @@ type Node struct {
 	proxy  *Proxy
 	dir    string
 
-	mu   sync.Mutex
-	pods map[string]*Pod
+	mu sync.Mutex
+	// pods by their Deployments' names.
+	pods map[string][]*Pod
+	// balancers by Service. Only Run uses them.
+	balancers map[string]*balancer
 }
 
-// A Pod is the one of a function's Deployment.
+// A Pod is one of a function's Deployment.
 type Pod struct {
-	// Name of the Deployment.
-	Name string
+	// Deployment that it is of, by name.
+	Deployment string
 	// Metrics of the function are served here.
 	Metrics string
 
@@ -52,11 +56,13 @@ type Pod struct {
 
 	process  *process.Process
 	function string
+	// certs is the folder of the certificate that it serves with.
+	certs string
 }
 
 // New returns a node that keeps its pods below dir.
 func New(client *kube.Client, k *process.Keeper, p *Proxy, dir string) *Node {
-	return &Node{client: client, keeper: k, proxy: p, dir: dir, pods: map[string]*Pod{}}
+	return &Node{client: client, keeper: k, proxy: p, dir: dir, pods: map[string][]*Pod{}, balancers: map[string]*balancer{}}
 }
 
 // Run the node until the context ends. What fails is tried again, as a kubelet does.
@@ -82,16 +88,19 @@ func (n *Node) Run(ctx context.Context, sayf func(format string, args ...any)) {
 	}
 }
 
-// Function returns the pod of a Function by its name, nil while there is none.
-func (n *Node) Function(name string) *Pod {
+// Function returns the pods of a Function by its name, none while none runs.
+func (n *Node) Function(name string) []*Pod {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, p := range n.pods {
-		if p.function == name {
-			return p
+	var out []*Pod
+	for _, deployment := range slices.Sorted(maps.Keys(n.pods)) {
+		for _, p := range n.pods[deployment] {
+			if p.function == name {
+				out = append(out, p)
+			}
 		}
 	}
-	return nil
+	return out
 }
 
 // PID of the pod's program.
@@ -105,14 +114,21 @@ func (p *Pod) CPU() (time.Duration, error) { return p.process.CPU() }
 
 // prune the pods of Deployments that are gone: those of a package's older revision.
 func (n *Node) prune(deployments []kube.Object) {
+	var gone []*Pod
 	n.mu.Lock()
-	defer n.mu.Unlock()
-	for name, p := range n.pods {
+	for name, pods := range n.pods {
 		if !slices.ContainsFunc(deployments, func(d kube.Object) bool { return simulator.Text(d, "metadata", "name") == name }) {
-			p.process.Stop()
+			gone = append(gone, pods...)
 			delete(n.pods, name)
 		}
 	}
+	n.mu.Unlock()
+	// They serve for some seconds after they are told to stop.
+	var stopped sync.WaitGroup
+	for _, p := range gone {
+		stopped.Go(p.process.Stop)
+	}
+	stopped.Wait()
 }
 
 func (n *Node) reconcile(ctx context.Context, d kube.Object) error {
@@ -121,7 +137,7 @@ func (n *Node) reconcile(ctx context.Context, d kube.Object) error {
 		return errors.New("it has no owner")
 	}
 	if simulator.Text(owners[0], "kind") == "FunctionRevision" {
-		if err := n.run(ctx, d); err != nil {
+		if err := n.runAll(ctx, d); err != nil {
 			return err
 		}
 	}
@@ -129,87 +145,136 @@ func (n *Node) reconcile(ctx context.Context, d kube.Object) error {
 	return n.markAvailable(ctx, d)
 }
 
-// run the function of a Deployment if it does not.
-func (n *Node) run(ctx context.Context, d kube.Object) error {
+// runAll the pods of a Deployment that do not run, and send the calls of its Service to all that do.
+func (n *Node) runAll(ctx context.Context, d kube.Object) error {
 	name := simulator.Text(d, "metadata", "name")
-	n.mu.Lock()
-	pod := n.pods[name]
-	n.mu.Unlock()
-	if pod != nil {
-		select {
-		case <-pod.process.Done():
-		default:
-			return nil
-		}
+	replicas, ok := simulator.Number(d, "spec", "replicas")
+	if !ok {
+		replicas = 1
 	}
+	n.mu.Lock()
+	before := n.pods[name]
+	n.mu.Unlock()
+	var pods []*Pod
+	for i := range int(replicas) {
+		if i < len(before) && before[i].runs() {
+			pods = append(pods, before[i])
+			continue
+		}
+		pod, err := n.run(ctx, d, filepath.Join(n.dir, fmt.Sprintf("%s-%d", name, i)))
+		if err != nil {
+			return err
+		}
+		pods = append(pods, pod)
+	}
+	if slices.Equal(before, pods) {
+		return nil
+	}
+	if err := n.serve(ctx, pods); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.pods[name] = pods
+	return nil
+}
 
+// serve a function's Service with these pods.
+func (n *Node) serve(ctx context.Context, pods []*Pod) error {
+	service := pods[0].function + "." + controlplane.Namespace
+	b := n.balancers[service]
+	if b == nil {
+		certs := filepath.Join(n.dir, "caller-of-"+service)
+		if err := controlplane.WriteSecret(ctx, n.client, controlplane.Namespace, controlplane.ClientSecret, certs); err != nil {
+			return err
+		}
+		var err error
+		if b, err = startBalancer(service, certs); err != nil {
+			return err
+		}
+		n.balancers[service] = b
+	}
+	b.set(pods)
+	n.proxy.Route(net.JoinHostPort(service, grpcPort), b.Address)
+	return nil
+}
+
+// runs says whether the pod's program has not ended.
+func (p *Pod) runs() bool {
+	select {
+	case <-p.process.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// run one pod of a Deployment, with its files in a folder.
+func (n *Node) run(ctx context.Context, d kube.Object, dir string) (*Pod, error) {
 	template, _ := simulator.Field(d, "spec", "template", "spec").(map[string]any)
 	containers, _ := template["containers"].([]any)
 	if len(containers) != 1 {
-		return fmt.Errorf("it has %d containers", len(containers))
+		return nil, fmt.Errorf("it has %d containers", len(containers))
 	}
 	container := containers[0]
-	dir := filepath.Join(n.dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+		return nil, err
 	}
 	program, err := unpack(ctx, simulator.Text(container, "image"), dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	env, err := n.environment(ctx, template, container, dir)
+	env, certs, err := n.environment(ctx, template, container, dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 
-	pod = &Pod{
-		Name: name, Address: controlplane.FreeAddress(), Metrics: controlplane.FreeAddress(),
-		function: simulator.Text(d, "spec", "selector", "matchLabels", "pkg.crossplane.io/function"),
+	pod := &Pod{
+		Deployment: simulator.Text(d, "metadata", "name"), Address: controlplane.FreeAddress(), Metrics: controlplane.FreeAddress(),
+		function: simulator.Text(d, "spec", "selector", "matchLabels", "pkg.crossplane.io/function"), certs: certs,
 	}
 	args := append(simulator.Texts(container, "args"), "--address="+pod.Address, "--metrics-address="+pod.Metrics)
 	cmd := exec.Command(program, args...)
 	cmd.Env = env
 	if pod.process, err = n.keeper.Start("function", cmd); err != nil {
-		return err
+		return nil, err
 	}
 	if err := waitFor(ctx, pod); err != nil {
 		pod.process.Kill()
-		return err
+		return nil, err
 	}
-	n.proxy.Route(net.JoinHostPort(pod.function+"."+controlplane.Namespace, grpcPort), pod.Address)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.pods[name] = pod
-	return nil
+	return pod, nil
 }
 
-// environment of a container, whose volumes of Secrets are folders here.
-func (n *Node) environment(ctx context.Context, template map[string]any, container any, dir string) ([]string, error) {
+// environment of a container, whose volumes of Secrets are folders here, and the folder of the certificates that it serves with.
+func (n *Node) environment(ctx context.Context, template map[string]any, container any, dir string) (out []string, certs string, err error) {
 	folders := map[string]string{}
 	volumes, _ := template["volumes"].([]any)
 	mounts, _ := simulator.Field(container, "volumeMounts").([]any)
 	for _, m := range mounts {
 		i := slices.IndexFunc(volumes, func(v any) bool { return simulator.Text(v, "name") == simulator.Text(m, "name") })
 		if i < 0 || simulator.Text(volumes[i], "secret", "secretName") == "" {
-			return nil, fmt.Errorf("volume %s is of no Secret", simulator.Text(m, "name"))
+			return nil, "", fmt.Errorf("volume %s is of no Secret", simulator.Text(m, "name"))
 		}
 		folder := filepath.Join(dir, simulator.Text(m, "name"))
 		if err := controlplane.WriteSecret(ctx, n.client, controlplane.Namespace, simulator.Text(volumes[i], "secret", "secretName"), folder); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		folders[simulator.Text(m, "mountPath")] = folder
 	}
 	// Nothing of this machine's environment: a function that needs more than its Deployment gives does not start.
-	var out []string
 	list, _ := simulator.Field(container, "env").([]any)
 	for _, e := range list {
 		value := simulator.Text(e, "value")
 		if folder, mounted := folders[value]; mounted {
 			value = folder
+			if simulator.Text(e, "name") == "TLS_SERVER_CERTS_DIR" {
+				certs = folder
+			}
 		}
 		out = append(out, simulator.Text(e, "name")+"="+value)
 	}
-	return out, nil
+	return out, certs, nil
 }
 
 func (n *Node) markAvailable(ctx context.Context, d kube.Object) error {
@@ -217,10 +282,11 @@ func (n *Node) markAvailable(ctx context.Context, d kube.Object) error {
 		return nil
 	}
 	now := time.Now().UTC().Format(time.RFC3339)
+	replicas, _ := simulator.Number(d, "spec", "replicas")
 	_, err := n.client.Patch(ctx, kube.Deployments, controlplane.Namespace, simulator.Text(d, "metadata", "name"), kube.Object{
 		"status": kube.Object{
 			"observedGeneration": simulator.Field(d, "metadata", "generation"),
-			"replicas":           1, "readyReplicas": 1, "availableReplicas": 1, "updatedReplicas": 1,
+			"replicas":           replicas, "readyReplicas": replicas, "availableReplicas": replicas, "updatedReplicas": replicas,
 			"conditions": []any{kube.Object{
 				"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable", "message": "the tests run it",
 				"lastUpdateTime": now, "lastTransitionTime": now,
