@@ -22,6 +22,7 @@ import (
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/simulator"
 	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/kube"
+	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/node"
 )
 
 const (
@@ -140,6 +141,11 @@ func TestMany(t *testing.T) {
 	if after.events == before.events {
 		t.Error("the circuit breakers saw no event, so that none could have opened")
 	}
+	for _, pod := range n.node.Function(functionName) {
+		if n.runs(pod) == 0 {
+			t.Errorf("no call went to the pod of the function at %s: calls do not alternate", pod.Address)
+		}
+	}
 	list, err := n.client.List(n.ctx, pools, n.namespace, "")
 	n.must(err)
 	for _, xr := range list {
@@ -225,6 +231,12 @@ type cost struct {
 // poolController is the label of Crossplane's metrics that are about pools.
 const poolController = `controller="composite/machinepools.aws.machinepool.fn.crossplane.io"`
 
+// runs that a pod of the function has served.
+func (n *tenant) runs(pod *node.Pod) float64 {
+	n.Helper()
+	return n.scrape("http://"+pod.Metrics+"/metrics", "grpc_server_handled_total", `grpc_method="RunFunction"`)
+}
+
 func (n *tenant) sample() cost {
 	n.Helper()
 	out := cost{at: time.Now(), calls: float64(n.aws.Calls())}
@@ -232,11 +244,7 @@ func (n *tenant) sample() cost {
 		used, err := pod.CPU()
 		n.must(err)
 		out.function += used
-		runs := n.scrape("http://"+pod.Metrics+"/metrics", "grpc_server_handled_total", `grpc_method="RunFunction"`)
-		if runs == 0 {
-			n.Errorf("no call went to the pod of the function at %s", pod.Address)
-		}
-		out.runs += runs
+		out.runs += n.runs(pod)
 	}
 	for of, used := range map[*time.Duration]func() (time.Duration, error){
 		&out.crossplane: n.crossplane.CPU, &out.apiServer: n.kubernetes.CPU,
