@@ -101,7 +101,7 @@ generate: $(CONTROLLER_GEN) ## Write deepcopy, the XRD, the Input's CRD and docs
 	$(CONTROLLER_GEN) crd paths=./input/... output:crd:dir=package/input
 	$(CONTROLLER_GEN) crd paths=./apis/... output:crd:dir=$(CACHE)/crd
 	$(GO) run ./tools/xrd -crd $(CACHE)/crd/aws.machinepool.fn.crossplane.io_machinepools.yaml -xrd configuration/machinepools.yaml -input package/input/machinepool.fn.crossplane.io_inputs.yaml
-	$(GO) run ./tools/apidoc -xrd configuration/machinepools.yaml -input package/input/machinepool.fn.crossplane.io_inputs.yaml -out docs/api.md
+	$(GO) run ./tools/apidoc -xrd configuration/machinepools.yaml -input package/input/machinepool.fn.crossplane.io_inputs.yaml -vocabulary apis/v1alpha1/vocabulary.go -out docs/api.md
 
 .PHONY: fuzz
 fuzz: ## Fuzz each fuzz target for FUZZTIME (60s)

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
@@ -210,7 +211,7 @@ func TestAStrangersGroupIsNotTakenOver(t *testing.T) {
 				if n := len(rsp.GetDesired().GetResources()); n > 0 || isFatal(rsp) {
 					t.Errorf("run %d: %d resources are desired, fatal %t", i, n, isFatal(rsp))
 				}
-				if c := conditionIn(rsp, condition.TypeInfrastructureReady); c.GetReason() != "GroupNameTaken" {
+				if c := conditionIn(rsp, v1alpha1.ConditionInfrastructureReady); c.GetReason() != "GroupNameTaken" {
 					t.Errorf("run %d: InfrastructureReady says %s: %s", i, c.GetReason(), c.GetMessage())
 				}
 			}
@@ -372,7 +373,7 @@ func TestAClusterScopedObjectIsNotRead(t *testing.T) {
 		req := attack(t, "cluster: {exportsFrom: {apiVersion: v1, kind: Node, name: app, fieldPath: data}}", "", "")
 		req.GetRequiredResources()["cluster-exports"] = foreign(t, "", data)
 		rsp := run(t, victimsAWS(t), req)[0]
-		if c := conditionIn(rsp, condition.TypeClusterExportsAvailable); c.GetReason() != "Refused" || !strings.Contains(c.GetMessage(), "exportsFrom.clusterKinds") {
+		if c := conditionIn(rsp, v1alpha1.ConditionClusterExportsAvailable); c.GetReason() != "Refused" || !strings.Contains(c.GetMessage(), "exportsFrom.clusterKinds") {
 			t.Errorf("with %s: ClusterExportsAvailable says %s: %s", data, c.GetReason(), c.GetMessage())
 		}
 	}
@@ -515,22 +516,22 @@ func TestWhatOthersPublishNeverStopsAPoolThatExists(t *testing.T) {
 				groups := listOf(16, func(i int) any { return fmt.Sprintf("sg-%017x", i) })
 				exports["security_group_ids"] = valueOf(map[string]any{"worker": groups})
 			}),
-			condition: condition.TypeClusterExportsAvailable, why: "TooMany", says: "spec.additionalSecurityGroupIDs",
+			condition: v1alpha1.ConditionClusterExportsAvailable, why: "TooMany", says: "spec.additionalSecurityGroupIDs",
 		},
 		"Tags": {
 			reason:    "The Composition's tags and the pool's own are more than AWS takes.",
 			change:    composed("tags: " + manyTags("composition", 40)),
-			condition: condition.TypeClusterExportsAvailable, why: "TooMany", says: "spec.additionalTags",
+			condition: v1alpha1.ConditionClusterExportsAvailable, why: "TooMany", says: "spec.additionalTags",
 		},
 		"UndecodableInput": {
 			reason:    "The Composition's author misspelt a field.",
 			change:    composed("{aws: {identity: Pod}, tag: {a: b}}"),
-			condition: condition.TypeInputsValid, why: "InputUnusable", says: `unknown field "tag"`,
+			condition: v1alpha1.ConditionInputsValid, why: "InputUnusable", says: `unknown field "tag"`,
 		},
 		"InvalidInput": {
 			reason:    "The Composition's author wrote a value that cannot be used.",
 			change:    composed("{aws: {identity: Pod}, refresh: {changingSeconds: -1}}"),
-			condition: condition.TypeInputsValid, why: "InputUnusable", says: "refresh.changingSeconds",
+			condition: v1alpha1.ConditionInputsValid, why: "InputUnusable", says: "refresh.changingSeconds",
 		},
 	}
 	for name, tc := range cases {

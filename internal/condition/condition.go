@@ -2,23 +2,10 @@
 // Healthy, UpToDate and Responsive belong to Crossplane, which ignores a function that sets them.
 package condition
 
+import "github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+
 // A Type of condition.
 type Type = string
-
-// Types of conditions, in the order in which they are reported.
-const (
-	TypeInputsValid             Type = "InputsValid"
-	TypeClusterExportsAvailable Type = "ClusterExportsAvailable"
-	TypeBootstrapConfigReady    Type = "BootstrapConfigReady"
-	TypeImageResolved           Type = "ImageResolved"
-	TypeInfrastructureReady     Type = "InfrastructureReady"
-	TypeInfrastructureHealthy   Type = "InfrastructureHealthy"
-	TypeAutoscalingActive       Type = "AutoscalingActive"
-	TypeMachinesUpToDate        Type = "MachinesUpToDate"
-	TypeRollingOut              Type = "RollingOut"
-	TypeScalingUp               Type = "ScalingUp"
-	TypeScalingDown             Type = "ScalingDown"
-)
 
 // A Status of a condition, as Kubernetes spells it.
 type Status string
@@ -48,7 +35,7 @@ func New(t Type, s Status, reason, message string) Condition {
 // Types in the order in which they are reported.
 func Types() []Type {
 	return []Type{
-		TypeInputsValid, TypeClusterExportsAvailable, TypeBootstrapConfigReady, TypeImageResolved, TypeInfrastructureReady,
-		TypeInfrastructureHealthy, TypeAutoscalingActive, TypeMachinesUpToDate, TypeRollingOut, TypeScalingUp, TypeScalingDown,
+		v1alpha1.ConditionInputsValid, v1alpha1.ConditionClusterExportsAvailable, v1alpha1.ConditionBootstrapConfigReady, v1alpha1.ConditionImageResolved, v1alpha1.ConditionInfrastructureReady,
+		v1alpha1.ConditionInfrastructureHealthy, v1alpha1.ConditionAutoscalingActive, v1alpha1.ConditionMachinesUpToDate, v1alpha1.ConditionRollingOut, v1alpha1.ConditionScalingUp, v1alpha1.ConditionScalingDown,
 	}
 }

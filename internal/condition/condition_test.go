@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 )
 
 // TestTypes holds the types to design.md, and to be ones that Crossplane lets a function set.
@@ -36,8 +38,8 @@ func TestTypes(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
-	want := Condition{Type: TypeImageResolved, Status: Unknown, Reason: "NotRead", Message: "because"}
-	if diff := cmp.Diff(want, New(TypeImageResolved, Unknown, "NotRead", "because")); diff != "" {
+	want := Condition{Type: v1alpha1.ConditionImageResolved, Status: Unknown, Reason: "NotRead", Message: "because"}
+	if diff := cmp.Diff(want, New(v1alpha1.ConditionImageResolved, Unknown, "NotRead", "because")); diff != "" {
 		t.Errorf("New(...): -want, +got:\n%s", diff)
 	}
 }

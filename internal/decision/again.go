@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
@@ -61,8 +62,8 @@ func changesImage(o *pool.Observation, d Decision) bool {
 
 // unresolvesImage says that a decision withdraws or restores what was last reported of the image.
 func unresolvesImage(o *pool.Observation, d Decision) bool {
-	last, known := o.Conditions[condition.TypeImageResolved]
+	last, known := o.Conditions[v1alpha1.ConditionImageResolved]
 	return known && slices.ContainsFunc(d.Conditions, func(c condition.Condition) bool {
-		return c.Type == condition.TypeImageResolved && c.Status != last.Status
+		return c.Type == v1alpha1.ConditionImageResolved && c.Status != last.Status
 	})
 }

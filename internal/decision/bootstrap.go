@@ -109,7 +109,7 @@ func (in bootstrapInput) unusable(o *pool.Observation, problem *field.Error) boo
 		in.payload = o.Bootstrap.Payload
 		note = fmt.Sprintf("; the launch template stays as it is, with %s data, which is still staged", boots)
 	}
-	in.condition = condition.New(condition.TypeBootstrapConfigReady, condition.False, reasonMalformed, problem.Detail+note)
+	in.condition = condition.New(v1alpha1.ConditionBootstrapConfigReady, condition.False, v1alpha1.ReasonMalformed, problem.Detail+note)
 	return in
 }
 
@@ -149,21 +149,21 @@ func bootstrapCondition(o *pool.Observation) condition.Condition {
 	ref := o.Composite.Spec.Bootstrap.DataSecretRef
 	secret := "Secret " + qualified(ref.Namespace, ref.Name)
 	state := func(s condition.Status, reason, message string) condition.Condition {
-		return condition.New(condition.TypeBootstrapConfigReady, s, reason, message)
+		return condition.New(v1alpha1.ConditionBootstrapConfigReady, s, reason, message)
 	}
 	switch o.Bootstrap.Source {
 	case pool.SourceNotFetched:
-		return state(condition.Unknown, reasonNotFetched, "waiting for Crossplane to fetch "+secret)
+		return state(condition.Unknown, v1alpha1.ReasonNotFetched, "waiting for Crossplane to fetch "+secret)
 	case pool.SourceNotFound:
-		return state(condition.False, reasonNotFound, secret+" does not exist: wait for the bootstrap provider to create it, or change spec.bootstrap.dataSecretRef"+kept(o))
+		return state(condition.False, v1alpha1.ReasonNotFound, secret+" does not exist: wait for the bootstrap provider to create it, or change spec.bootstrap.dataSecretRef"+kept(o))
 	case pool.SourceEmpty:
-		return state(condition.False, reasonEmpty, fmt.Sprintf("%s has no data at key %q: wait for the bootstrap provider to fill it, or change spec.bootstrap.dataSecretRef.key%s", secret, ref.Key, kept(o)))
+		return state(condition.False, v1alpha1.ReasonEmpty, fmt.Sprintf("%s has no data at key %q: wait for the bootstrap provider to fill it, or change spec.bootstrap.dataSecretRef.key%s", secret, ref.Key, kept(o)))
 	case pool.SourceRefused, pool.SourceOutOfScope:
-		return state(condition.False, reasonRefused, "the Secret that spec.bootstrap.dataSecretRef names is not read: the pool may not name it"+kept(o))
+		return state(condition.False, v1alpha1.ReasonRefused, "the Secret that spec.bootstrap.dataSecretRef names is not read: the pool may not name it"+kept(o))
 	case pool.SourceTooLarge:
-		return state(condition.False, reasonTooLarge, fmt.Sprintf("the data of %s at key %q is larger than %d bytes (%d KiB): compress it if it is cloud-config, or have it fetch the rest%s", secret, ref.Key, bootstrap.MaxPayloadBytes, bootstrap.MaxPayloadBytes/1024, kept(o)))
+		return state(condition.False, v1alpha1.ReasonTooLarge, fmt.Sprintf("the data of %s at key %q is larger than %d bytes (%d KiB): compress it if it is cloud-config, or have it fetch the rest%s", secret, ref.Key, bootstrap.MaxPayloadBytes, bootstrap.MaxPayloadBytes/1024, kept(o)))
 	case pool.SourceMalformed:
-		return state(condition.False, reasonMalformed, fmt.Sprintf("the data of %s at key %q is not base64%s", secret, ref.Key, kept(o)))
+		return state(condition.False, v1alpha1.ReasonMalformed, fmt.Sprintf("the data of %s at key %q is not base64%s", secret, ref.Key, kept(o)))
 	case pool.SourceFound:
 	}
 	status, reason, message := stagedState(o.Managed.Object, o.Exports.Value)
@@ -174,17 +174,17 @@ func bootstrapCondition(o *pool.Observation) condition.Condition {
 func stagedState(obj *pool.ObservedObject, e *v1alpha1.Exports) (s condition.Status, reason, message string) {
 	switch {
 	case obj == nil && e == nil:
-		return condition.False, reasonStaging, "the bootstrap data waits for the cluster's exports, which say where to stage it"
+		return condition.False, v1alpha1.ReasonStaging, "the bootstrap data waits for the cluster's exports, which say where to stage it"
 	case obj == nil:
-		return condition.False, reasonStaging, "the bootstrap data is being staged in S3"
+		return condition.False, v1alpha1.ReasonStaging, "the bootstrap data is being staged in S3"
 	case !obj.Healthy() && e != nil && obj.Bucket != "" && e.BootstrapBucket != obj.Bucket:
-		return condition.False, reasonStaging, fmt.Sprintf("the bootstrap data is being staged in S3 bucket %s, where the pool's object is: the cluster now exports another bucket; if bucket %s is gone, make it again, or create another pool", obj.Bucket, obj.Bucket)
+		return condition.False, v1alpha1.ReasonStaging, fmt.Sprintf("the bootstrap data is being staged in S3 bucket %s, where the pool's object is: the cluster now exports another bucket; if bucket %s is gone, make it again, or create another pool", obj.Bucket, obj.Bucket)
 	case !obj.Healthy():
-		return condition.False, reasonStaging, "the bootstrap data is being staged in S3 bucket " + obj.Bucket + ": where that lasts, the managed resource of the object says why"
+		return condition.False, v1alpha1.ReasonStaging, "the bootstrap data is being staged in S3 bucket " + obj.Bucket + ": where that lasts, the managed resource of the object says why"
 	case e != nil && obj.Bucket != "" && e.BootstrapBucket != obj.Bucket:
-		return condition.True, reasonStaged, fmt.Sprintf("the bootstrap data is staged in S3 bucket %s, where it stays: the cluster now exports another bucket", obj.Bucket)
+		return condition.True, v1alpha1.ReasonStaged, fmt.Sprintf("the bootstrap data is staged in S3 bucket %s, where it stays: the cluster now exports another bucket", obj.Bucket)
 	}
-	return condition.True, reasonStaged, "the bootstrap data is staged in S3"
+	return condition.True, v1alpha1.ReasonStaged, "the bootstrap data is staged in S3"
 }
 
 // withLeftOutTags says which tags the staged object goes without. IAM's policies and bills may go by these.

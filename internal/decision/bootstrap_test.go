@@ -113,7 +113,7 @@ func TestBootstrapCondition(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := Of(tc.args)
-			if diff := cmp.Diff(tc.want, conditionOf(t, d, condition.TypeBootstrapConfigReady)); diff != "" {
+			if diff := cmp.Diff(tc.want, conditionOf(t, d, v1alpha1.ConditionBootstrapConfigReady)); diff != "" {
 				t.Errorf("\n%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
 			}
 			if len(d.Refused) > 0 {
@@ -377,7 +377,7 @@ func TestAPayloadThatNoInstanceCanUseIsTold(t *testing.T) {
 				t.Errorf("\n%s\nOf(...).Refused: -want, +got:\n%s", tc.reason, diff)
 			}
 			want := condition.New("BootstrapConfigReady", "False", "Malformed", tc.want)
-			if diff := cmp.Diff(want, conditionOf(t, d, condition.TypeBootstrapConfigReady)); diff != "" {
+			if diff := cmp.Diff(want, conditionOf(t, d, v1alpha1.ConditionBootstrapConfigReady)); diff != "" {
 				t.Errorf("\n%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
@@ -387,7 +387,7 @@ func TestAPayloadThatNoInstanceCanUseIsTold(t *testing.T) {
 				t.Fatalf("\n%s\nOf(...): refused with %s", tc.reason, condition.Errors(d.Refused))
 			}
 			want := condition.New("BootstrapConfigReady", "False", "Malformed", tc.want+"; the data that is staged stays")
-			if diff := cmp.Diff(want, conditionOf(t, d, condition.TypeBootstrapConfigReady)); diff != "" {
+			if diff := cmp.Diff(want, conditionOf(t, d, v1alpha1.ConditionBootstrapConfigReady)); diff != "" {
 				t.Errorf("\n%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
 			}
 			if d.Object == nil || d.Object.Held == nil || len(d.Object.Payload) > 0 {
@@ -501,7 +501,7 @@ func TestASecretsFormatNeverStopsAPoolThatExists(t *testing.T) {
 			if len(d.Refused) > 0 {
 				t.Fatalf("\n%s\nOf(...): refused with %s", tc.reason, condition.Errors(d.Refused))
 			}
-			if diff := cmp.Diff(condition.New("BootstrapConfigReady", "False", "Malformed", tc.want.message), conditionOf(t, d, condition.TypeBootstrapConfigReady)); diff != "" {
+			if diff := cmp.Diff(condition.New("BootstrapConfigReady", "False", "Malformed", tc.want.message), conditionOf(t, d, v1alpha1.ConditionBootstrapConfigReady)); diff != "" {
 				t.Errorf("\n%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
 			}
 			if d.Object == nil {

@@ -68,7 +68,7 @@ func claimOf(o *pool.Observation, e *v1alpha1.Exports) claim {
 		}
 	}
 	if o.AWS.Claims[names[0]].Value != nil {
-		return claim{name: names[0], reason: reasonGroupNameTaken, message: fmt.Sprintf(
+		return claim{name: names[0], reason: v1alpha1.ReasonGroupNameTaken, message: fmt.Sprintf(
 			"AWS has an Auto Scaling group %s already, and its tags do not say that it is this pool's: delete that group, or, if it is this pool's, give it the tags of this pool again", names[0])}
 	}
 	return claim{name: names[0]}
@@ -112,9 +112,9 @@ func identityOf(o *pool.Observation, e *v1alpha1.Exports) naming.Pool {
 func unreadClaim(read pool.Read[*pool.Claim], name string) claim {
 	switch {
 	case !read.Asked:
-		return claim{name: name, reason: reasonGroupNameNotRead, message: "whether AWS has an Auto Scaling group " + name + " already is not read yet"}
+		return claim{name: name, reason: v1alpha1.ReasonGroupNameNotRead, message: "whether AWS has an Auto Scaling group " + name + " already is not read yet"}
 	case read.Failed():
-		return claim{name: name, reason: reasonGroupNameNotRead, message: "whether AWS has an Auto Scaling group " + name + " already is not known: " + read.Err.Message}
+		return claim{name: name, reason: v1alpha1.ReasonGroupNameNotRead, message: "whether AWS has an Auto Scaling group " + name + " already is not known: " + read.Err.Message}
 	}
 	return claim{}
 }
@@ -126,10 +126,10 @@ func ownGroup(o *pool.Observation, read pool.Read[*pool.Claim], name string) cla
 	isEmptied := read.Value.MaxSize == 0 && capacity.Of(&o.Composite.Spec).Max > 0
 	switch {
 	case read.Value.Deleting, isEmptied && (read.Value.Members > 0 || age < emptyTime):
-		return claim{name: name, reason: reasonGroupDeleting, message: fmt.Sprintf(
+		return claim{name: name, reason: v1alpha1.ReasonGroupDeleting, message: fmt.Sprintf(
 			"the Auto Scaling group %s of an earlier pool of this name is being deleted: this pool is composed once AWS has no such group", name)}
 	case age < settleTime:
-		return claim{name: name, reason: reasonGroupExists, message: fmt.Sprintf(
+		return claim{name: name, reason: v1alpha1.ReasonGroupExists, message: fmt.Sprintf(
 			"AWS has this pool's Auto Scaling group %s already: the pool takes the group up when the pool is %d minutes old, unless the group is deleted until then", name, int(settleTime.Minutes()))}
 	}
 	return claim{name: name}

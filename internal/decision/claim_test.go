@@ -209,7 +209,7 @@ func TestNothingIsMadeUnderAHeldName(t *testing.T) {
 		if d.Group != nil || d.Object != nil || len(d.Templates) > 0 || len(d.Refused) > 0 {
 			t.Errorf("Of(...): group %v, object %v, templates %v, refused %v", d.Group, d.Object, d.Templates, d.Refused)
 		}
-		if c := conditionOf(t, d, condition.TypeInfrastructureReady); c.Status != condition.False || c.Reason != "GroupNameTaken" {
+		if c := conditionOf(t, d, v1alpha1.ConditionInfrastructureReady); c.Status != condition.False || c.Reason != "GroupNameTaken" {
 			t.Errorf("Of(...): %+v", c)
 		}
 		if d.Ready || !d.Changing {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
-	"github.com/crossplane-contrib/function-aws-machinepool/internal/health"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/membership"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
@@ -18,7 +17,7 @@ func zonesCondition(in inputs) condition.Condition {
 	if in.exports.value == nil || len(in.zones.Effective) > 0 {
 		return in.exports.condition
 	}
-	return condition.New(condition.TypeClusterExportsAvailable, condition.False, reasonNoZones,
+	return condition.New(v1alpha1.ConditionClusterExportsAvailable, condition.False, v1alpha1.ReasonNoFailureDomains,
 		fmt.Sprintf("the cluster exports none of the pool's zones (%s): change spec.failureDomains, or restore the exports", strings.Join(in.zones.Unknown, ", ")))
 }
 
@@ -27,13 +26,13 @@ func imageCondition(p planned) condition.Condition {
 	if p.image.Resolved {
 		s = condition.True
 	}
-	return condition.New(condition.TypeImageResolved, s, p.image.Reason, p.image.Message)
+	return condition.New(v1alpha1.ConditionImageResolved, s, p.image.Reason, p.image.Message)
 }
 
 // infrastructureCondition counts what the pool runs on. A template that the group does not use does not count.
 func infrastructureCondition(p planned, d Decision) condition.Condition {
 	state := func(s condition.Status, reason, message string) condition.Condition {
-		return condition.New(condition.TypeInfrastructureReady, s, reason, message)
+		return condition.New(v1alpha1.ConditionInfrastructureReady, s, reason, message)
 	}
 	if p.claim.isHeld() {
 		return state(condition.False, p.claim.reason, p.claim.message)
@@ -42,13 +41,13 @@ func infrastructureCondition(p planned, d Decision) condition.Condition {
 	why := "not Ready and Synced: " + strings.Join(waiting, ", ") + "; their managed resources say why"
 	switch {
 	case d.Group == nil && len(waiting) == 0:
-		return state(condition.False, reasonProvisioning, "the Auto Scaling group is composed once its launch template exists and its bootstrap data is staged"+missing(d))
+		return state(condition.False, v1alpha1.ReasonProvisioning, "the Auto Scaling group is composed once its launch template exists and its bootstrap data is staged"+missing(d))
 	case d.Group == nil:
-		return state(condition.False, reasonProvisioning, "the Auto Scaling group waits for its launch template and its bootstrap data; "+why+missing(d))
+		return state(condition.False, v1alpha1.ReasonProvisioning, "the Auto Scaling group waits for its launch template and its bootstrap data; "+why+missing(d))
 	case len(waiting) > 0:
-		return state(condition.False, reasonProvisioning, why)
+		return state(condition.False, v1alpha1.ReasonProvisioning, why)
 	}
-	return state(condition.True, reasonProvisioned, "every managed resource is Ready and Synced")
+	return state(condition.True, v1alpha1.ReasonProvisioned, "every managed resource is Ready and Synced")
 }
 
 // waitedFor are the composed resources that a pool runs on, or is to run on, and that are not Ready and Synced.
@@ -97,13 +96,13 @@ func missing(d Decision) string {
 
 func healthCondition(o *pool.Observation, h v1alpha1.Health) condition.Condition {
 	state := func(s condition.Status, reason string) condition.Condition {
-		return condition.New(condition.TypeInfrastructureHealthy, s, reason, h.Message+accountNote(o))
+		return condition.New(v1alpha1.ConditionInfrastructureHealthy, s, reason, h.Message+accountNote(o))
 	}
 	if h.Healthy {
-		return state(condition.True, reasonHealthy)
+		return state(condition.True, v1alpha1.ReasonHealthy)
 	}
 	reason, _, _ := strings.Cut(h.Reasons[0], ":")
-	if h.State == health.StateUnknown {
+	if h.State == v1alpha1.HealthUnknown {
 		return state(condition.Unknown, reason)
 	}
 	return state(condition.False, reason)
@@ -120,55 +119,55 @@ func accountNote(o *pool.Observation) string {
 
 func autoscalingCondition(o *pool.Observation, d Decision) condition.Condition {
 	state := func(s condition.Status, reason, message string) condition.Condition {
-		return condition.New(condition.TypeAutoscalingActive, s, reason, message)
+		return condition.New(v1alpha1.ConditionAutoscalingActive, s, reason, message)
 	}
 	a := o.Composite.Spec.Autoscaling
 	switch {
 	case a == nil:
-		return state(condition.False, reasonDisabled, "spec.autoscaling is not set: the pool has spec.replicas instances")
+		return state(condition.False, v1alpha1.ReasonDisabled, "spec.autoscaling is not set: the pool has spec.replicas instances")
 	case !isNative(a):
-		return state(condition.True, reasonExternal, fmt.Sprintf("something else sets the desired capacity, between %d and %d", a.MinReplicas, a.MaxReplicas))
+		return state(condition.True, v1alpha1.ReasonExternalScaler, fmt.Sprintf("something else sets the desired capacity, between %d and %d", a.MinReplicas, a.MaxReplicas))
 	case d.Policy == nil || !d.Policy.Healthy:
-		return state(condition.False, reasonPolicyPending, "the scaling policy is not Ready and Synced yet")
+		return state(condition.False, v1alpha1.ReasonPolicyPending, "the scaling policy is not Ready and Synced yet")
 	}
-	return state(condition.True, reasonPolicyActive, fmt.Sprintf("the group holds its average CPU at %d%%, between %d and %d instances", a.TargetCPUPercent, a.MinReplicas, a.MaxReplicas))
+	return state(condition.True, v1alpha1.ReasonPolicyActive, fmt.Sprintf("the group holds its average CPU at %d%%, between %d and %d instances", a.TargetCPUPercent, a.MinReplicas, a.MaxReplicas))
 }
 
 func isNative(a *v1alpha1.Autoscaling) bool { return a != nil && a.Scaler != v1alpha1.ScalerExternal }
 
 func upToDateCondition(o *pool.Observation, p planned) condition.Condition {
 	state := func(s condition.Status, reason, message string) condition.Condition {
-		return condition.New(condition.TypeMachinesUpToDate, s, reason, message)
+		return condition.New(v1alpha1.ConditionMachinesUpToDate, s, reason, message)
 	}
 	switch {
 	case p.Phase == rollout.PhaseTemplatePending && o.Managed.Group.InAWS():
-		return state(condition.False, reasonOutdated, rollMessage(o, p))
+		return state(condition.False, v1alpha1.ReasonOutdated, rollMessage(o, p))
 	case p.Outdated == nil:
 		reason, message := unread(o, p)
 		return state(condition.Unknown, reason, message)
 	case *p.Outdated > 0:
-		return state(condition.False, reasonOutdated, fmt.Sprintf("%d members were launched from an older launch template", *p.Outdated))
+		return state(condition.False, v1alpha1.ReasonOutdated, fmt.Sprintf("%d members were launched from an older launch template", *p.Outdated))
 	}
-	return state(condition.True, reasonUpToDate, "every member was launched from the current launch template")
+	return state(condition.True, v1alpha1.ReasonUpToDate, "every member was launched from the current launch template")
 }
 
 func rollingOutCondition(o *pool.Observation, p planned) condition.Condition {
 	if !o.Managed.Group.InAWS() {
-		return condition.New(condition.TypeRollingOut, condition.False, reasonCreating, "the pool is being created: "+rollMessage(o, p))
+		return condition.New(v1alpha1.ConditionRollingOut, condition.False, v1alpha1.ReasonCreating, "the pool is being created: "+rollMessage(o, p))
 	}
 	s := condition.True
 	if p.Phase == rollout.PhaseIdle {
 		s = condition.False
 	}
-	return condition.New(condition.TypeRollingOut, s, string(p.Reason), rollMessage(o, p))
+	return condition.New(v1alpha1.ConditionRollingOut, s, string(p.Reason), rollMessage(o, p))
 }
 
 func scalingUpCondition(o *pool.Observation, p planned) condition.Condition {
-	return scalingCondition(o, p, condition.TypeScalingUp, func(members, desired int) bool { return members < desired })
+	return scalingCondition(o, p, v1alpha1.ConditionScalingUp, func(members, desired int) bool { return members < desired })
 }
 
 func scalingDownCondition(o *pool.Observation, p planned) condition.Condition {
-	return scalingCondition(o, p, condition.TypeScalingDown, func(members, desired int) bool { return members > desired })
+	return scalingCondition(o, p, v1alpha1.ConditionScalingDown, func(members, desired int) bool { return members > desired })
 }
 
 func scalingCondition(o *pool.Observation, p planned, t condition.Type, scaling func(members, desired int) bool) condition.Condition {
@@ -185,9 +184,9 @@ func scalingCondition(o *pool.Observation, p planned, t condition.Type, scaling 
 		msg = fmt.Sprintf("%d members and %d in Standby, %d desired", members, standby, *n)
 	}
 	if scaling(members, int(*n)) {
-		return condition.New(t, condition.True, reasonScaling, msg)
+		return condition.New(t, condition.True, v1alpha1.ReasonScaling, msg)
 	}
-	return condition.New(t, condition.False, reasonAtDesired, msg)
+	return condition.New(t, condition.False, v1alpha1.ReasonAtDesiredCapacity, msg)
 }
 
 // unread says why the pool's members are not known.
@@ -198,7 +197,7 @@ func unread(o *pool.Observation, p planned) (reason, message string) {
 	case o.AWS.Refresh.Failed():
 		return string(o.AWS.Refresh.Err.Reason), o.AWS.Refresh.Err.Message
 	case groupGone(o):
-		return health.ReasonGroupNotFound, "the group does not exist in AWS: the provider creates it again"
+		return v1alpha1.ReasonGroupNotFound, "the group does not exist in AWS: the provider creates it again"
 	}
-	return health.ReasonMembershipNotRead, "the pool's members are not read"
+	return v1alpha1.ReasonMembershipNotRead, "the pool's members are not read"
 }

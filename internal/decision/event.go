@@ -6,7 +6,6 @@ import (
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
-	"github.com/crossplane-contrib/function-aws-machinepool/internal/health"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/rollout"
 )
@@ -22,18 +21,18 @@ const (
 
 // told are the conditions whose changes are worth an event. Their good status is True.
 var told = map[condition.Type]bool{ //nolint:gochecknoglobals // A constant table.
-	condition.TypeInputsValid:             true,
-	condition.TypeClusterExportsAvailable: true,
-	condition.TypeBootstrapConfigReady:    true,
-	condition.TypeImageResolved:           true,
-	condition.TypeInfrastructureHealthy:   true,
+	v1alpha1.ConditionInputsValid:             true,
+	v1alpha1.ConditionClusterExportsAvailable: true,
+	v1alpha1.ConditionBootstrapConfigReady:    true,
+	v1alpha1.ConditionImageResolved:           true,
+	v1alpha1.ConditionInfrastructureHealthy:   true,
 }
 
 // passing are reasons for a person to look only if they last: members come and go by themselves, as in each roll and with each
 // Spot instance that is reclaimed.
 var passing = map[string]bool{ //nolint:gochecknoglobals // A constant table.
-	health.ReasonScalingInProgress:                        true,
-	strings.TrimSuffix(health.ReasonInstancePending, ":"): true,
+	v1alpha1.ReasonScalingInProgress:                        true,
+	strings.TrimSuffix(v1alpha1.ReasonInstancePending, ":"): true,
 }
 
 // eventsOf tells what changed since the last run, by comparing with what that run reported. A condition that was never
@@ -54,7 +53,7 @@ func eventsOf(o *pool.Observation, conditions []condition.Condition, p planned) 
 
 // rollEvents tell of a roll's turns.
 func rollEvents(o *pool.Observation, p planned) []Event {
-	last, known := o.Conditions[condition.TypeRollingOut]
+	last, known := o.Conditions[v1alpha1.ConditionRollingOut]
 	status := o.Composite.Status.Rollout
 	if !known || status == nil {
 		return nil

@@ -30,22 +30,22 @@ func exportsOf(o *pool.Observation) exportsInput {
 	case pool.SourceRefused, pool.SourceOutOfScope:
 		return refusedExports(o)
 	case pool.SourceNotFetched:
-		return missingExports(condition.Unknown, reasonNotFetched, "waiting for Crossplane to fetch the object of "+exportsObject(o))
+		return missingExports(condition.Unknown, v1alpha1.ReasonNotFetched, "waiting for Crossplane to fetch the object of "+exportsObject(o))
 	case pool.SourceNotFound:
-		return missingExports(condition.False, reasonNotFound, exportsObject(o)+": the object does not exist; create it, or change spec.cluster.exportsFrom")
+		return missingExports(condition.False, v1alpha1.ReasonNotFound, exportsObject(o)+": the object does not exist; create it, or change spec.cluster.exportsFrom")
 	case pool.SourceEmpty:
-		return missingExports(condition.False, reasonEmpty, exportsObject(o)+" holds no exports: wait for the cluster to publish them, or change spec.cluster.exportsFrom.fieldPath")
+		return missingExports(condition.False, v1alpha1.ReasonEmpty, exportsObject(o)+" holds no exports: wait for the cluster to publish them, or change spec.cluster.exportsFrom.fieldPath")
 	case pool.SourceMalformed, pool.SourceTooLarge:
-		return missingExports(condition.False, reasonMalformed, fmt.Sprintf("cannot read the exports of %s: %s", exportsObject(o), o.Exports.Detail))
+		return missingExports(condition.False, v1alpha1.ReasonMalformed, fmt.Sprintf("cannot read the exports of %s: %s", exportsObject(o), o.Exports.Detail))
 	}
 	return foundExports(o, o.Exports)
 }
 
 // withoutInput the exports are as they were last reported: which objects may publish them is for the Input to say.
 func withoutInput(o *pool.Observation) exportsInput {
-	c, known := o.Conditions[condition.TypeClusterExportsAvailable]
+	c, known := o.Conditions[v1alpha1.ConditionClusterExportsAvailable]
 	if !known {
-		c = condition.New(condition.TypeClusterExportsAvailable, condition.Unknown, reasonInputUnusable, inputUnusable)
+		c = condition.New(v1alpha1.ConditionClusterExportsAvailable, condition.Unknown, v1alpha1.ReasonInputUnusable, inputUnusable)
 	}
 	return exportsInput{condition: c}
 }
@@ -53,7 +53,7 @@ func withoutInput(o *pool.Observation) exportsInput {
 // refusedExports are those of an object that the pool may not name. A pool that exists goes on as it is: what it may name is
 // for the platform to say, and can change under it.
 func refusedExports(o *pool.Observation) exportsInput {
-	in := missingExports(condition.False, reasonRefused, o.Exports.Refused.Error())
+	in := missingExports(condition.False, v1alpha1.ReasonRefused, o.Exports.Refused.Error())
 	if o.Managed.Group == nil {
 		in.refused = field.ErrorList{o.Exports.Refused}
 	}
@@ -66,33 +66,33 @@ func foundExports(o *pool.Observation, e pool.Exports) exportsInput {
 		check = cluster.Inline()
 	}
 	if errs := check.Bounds(e.Value); len(errs) > 0 {
-		return unusableExports(o, reasonMalformed, errs)
+		return unusableExports(o, v1alpha1.ReasonMalformed, errs)
 	}
 	if err := check.Schema(e.Value); err != nil {
-		return unusableExports(o, reasonOtherSchema, field.ErrorList{err})
+		return unusableExports(o, v1alpha1.ReasonSchemaNotSupported, field.ErrorList{err})
 	}
 	if err := check.Complete(e.Value); err != nil {
-		return unusableExports(o, reasonIncomplete, field.ErrorList{err})
+		return unusableExports(o, v1alpha1.ReasonIncomplete, field.ErrorList{err})
 	}
 	if errs := check.Syntax(e.Value); len(errs) > 0 {
-		return unusableExports(o, reasonMalformed, errs)
+		return unusableExports(o, v1alpha1.ReasonMalformed, errs)
 	}
 	if r := observedRegion(o); r != "" && r != e.Value.Region {
-		return missingExports(condition.False, reasonRegionChanged,
+		return missingExports(condition.False, v1alpha1.ReasonRegionChanged,
 			fmt.Sprintf("the cluster now exports another region, the pool's resources are in %s and cannot move: restore the exports, or create another pool", r))
 	}
 	if id := observedClusterID(o); id != "" && id != e.Value.KubernetesClusterID {
-		return missingExports(condition.False, reasonClusterIDChanged,
+		return missingExports(condition.False, v1alpha1.ReasonClusterIDChanged,
 			fmt.Sprintf("the cluster now exports another kubernetes_cluster_id, the pool's resources are tagged for %s and its nodes have joined that cluster: restore the exports, or create another pool", id))
 	}
-	return exportsInput{value: e.Value, condition: condition.New(condition.TypeClusterExportsAvailable, condition.True, reasonAvailable, "the cluster's exports are complete")}
+	return exportsInput{value: e.Value, condition: condition.New(v1alpha1.ConditionClusterExportsAvailable, condition.True, v1alpha1.ReasonAvailable, "the cluster's exports are complete")}
 }
 
 // unusableExports are refused where only the pool's author can mend them, or when there is no pool yet that they could
 // harm. A pool that exists goes on as it is when what another object publishes goes bad.
 func unusableExports(o *pool.Observation, reason string, errs field.ErrorList) exportsInput {
 	in := missingExports(condition.False, reason, condition.Errors(errs))
-	if o.Exports.Inline || reason == reasonOtherSchema && o.Managed.Group == nil {
+	if o.Exports.Inline || reason == v1alpha1.ReasonSchemaNotSupported && o.Managed.Group == nil {
 		in.refused = errs
 	}
 	return in
@@ -124,7 +124,7 @@ func observedClusterID(o *pool.Observation) string {
 }
 
 func missingExports(s condition.Status, reason, message string) exportsInput {
-	return exportsInput{condition: condition.New(condition.TypeClusterExportsAvailable, s, reason, message)}
+	return exportsInput{condition: condition.New(v1alpha1.ConditionClusterExportsAvailable, s, reason, message)}
 }
 
 // exportsObject names the object that publishes the exports.

@@ -221,7 +221,7 @@ func TestExports(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := Of(tc.args)
-			got := want{condition: conditionOf(t, d, condition.TypeClusterExportsAvailable), used: d.Common != nil, refused: condition.Errors(d.Refused)}
+			got := want{condition: conditionOf(t, d, v1alpha1.ConditionClusterExportsAvailable), used: d.Common != nil, refused: condition.Errors(d.Refused)}
 			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(want{})); diff != "" {
 				t.Errorf("\n%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
 			}

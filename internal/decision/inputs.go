@@ -109,7 +109,7 @@ func (in inputs) fitting(o *pool.Observation) inputs {
 	if len(errs) == 0 {
 		return in
 	}
-	in.exports = missingExports(condition.False, reasonTooMany, condition.Errors(errs)+"; the pool stays as it is until then"+butWhatIsSent)
+	in.exports = missingExports(condition.False, v1alpha1.ReasonTooMany, condition.Errors(errs)+"; the pool stays as it is until then"+butWhatIsSent)
 	in.zones = zones.Zones{}
 	in.bootstrap.userData, in.bootstrap.bucket, in.bootstrap.key = "", "", ""
 	return in
@@ -178,13 +178,13 @@ func (in inputs) ownTags(o *pool.Observation) map[string]string {
 // validCondition says whether the pool's own spec is good.
 func (in inputs) validCondition(o *pool.Observation) condition.Condition {
 	if len(o.InputErrors) > 0 {
-		return condition.New(condition.TypeInputsValid, condition.False, reasonInputUnusable, inputUnusable+": "+condition.Errors(o.InputErrors)+"; the pool stays as it is until then"+butWhatIsSent)
+		return condition.New(v1alpha1.ConditionInputsValid, condition.False, v1alpha1.ReasonInputUnusable, inputUnusable+": "+condition.Errors(o.InputErrors)+"; the pool stays as it is until then"+butWhatIsSent)
 	}
 	if isFetching(o) {
-		return condition.New(condition.TypeInputsValid, condition.Unknown, reasonNotFetched, "waiting for Crossplane to fetch the objects that the pool refers to")
+		return condition.New(v1alpha1.ConditionInputsValid, condition.Unknown, v1alpha1.ReasonNotFetched, "waiting for Crossplane to fetch the objects that the pool refers to")
 	}
 	if errs := in.unknownZones(o); len(errs) > 0 {
-		return condition.New(condition.TypeInputsValid, condition.False, reasonUnknownZones, condition.Errors(errs)+"; the pool goes on without them")
+		return condition.New(v1alpha1.ConditionInputsValid, condition.False, v1alpha1.ReasonUnknownFailureDomains, condition.Errors(errs)+"; the pool goes on without them")
 	}
-	return condition.New(condition.TypeInputsValid, condition.True, reasonValid, "every input is valid")
+	return condition.New(v1alpha1.ConditionInputsValid, condition.True, v1alpha1.ReasonValid, "every input is valid")
 }

@@ -50,7 +50,7 @@ func TestRefusal(t *testing.T) {
 	if !d.Changing || d.Ready {
 		t.Errorf("Of(...): changing %t, ready %t", d.Changing, d.Ready)
 	}
-	c := conditionOf(t, d, condition.TypeInputsValid)
+	c := conditionOf(t, d, v1alpha1.ConditionInputsValid)
 	if c.Status != condition.False || c.Reason != "Refused" || c.Message != condition.Errors(d.Refused) {
 		t.Errorf("Of(...): %+v", c)
 	}
@@ -77,7 +77,7 @@ func TestRefusalKeepsConditions(t *testing.T) {
 		t.Errorf("Of(...).Conditions of a refusal: -want, +got:\n%s", diff)
 	}
 	for _, c := range d.Conditions {
-		if last := before.Conditions[c.Type]; c.Type != condition.TypeInputsValid && c != last {
+		if last := before.Conditions[c.Type]; c.Type != v1alpha1.ConditionInputsValid && c != last {
 			t.Errorf("Of(...): a refusal changes %+v to %+v", last, c)
 		}
 	}
@@ -87,7 +87,7 @@ func TestRefusalKeepsConditions(t *testing.T) {
 	for _, c := range d.Conditions {
 		types = append(types, c.Type)
 	}
-	want = []condition.Type{condition.TypeInputsValid, condition.TypeClusterExportsAvailable, condition.TypeBootstrapConfigReady}
+	want = []condition.Type{v1alpha1.ConditionInputsValid, v1alpha1.ConditionClusterExportsAvailable, v1alpha1.ConditionBootstrapConfigReady}
 	if diff := cmp.Diff(want, types); diff != "" {
 		t.Errorf("Of(...).Conditions of a new pool's refusal: -want, +got:\n%s", diff)
 	}
@@ -105,7 +105,7 @@ func TestNoRefusalBeforeAllIsFetched(t *testing.T) {
 			if len(d.Refused) > 0 {
 				t.Errorf("Of(...): refused early: %s", condition.Errors(d.Refused))
 			}
-			if got, want := verdictOf(t, d, condition.TypeInputsValid), (verdict{Status: condition.Unknown, Reason: "NotFetched"}); got != want {
+			if got, want := verdictOf(t, d, v1alpha1.ConditionInputsValid), (verdict{Status: condition.Unknown, Reason: "NotFetched"}); got != want {
 				t.Errorf("Of(...): InputsValid: want %+v, got %+v", want, got)
 			}
 			if d.Group == nil || d.Object == nil || len(d.Templates) != 1 {
@@ -126,7 +126,7 @@ func TestUnknownZones(t *testing.T) {
 	if diff := cmp.Diff([]string{"us-east-1a"}, d.Status.FailureDomains); diff != "" {
 		t.Errorf("Of(...).Status.FailureDomains: -want, +got:\n%s", diff)
 	}
-	c := conditionOf(t, d, condition.TypeInputsValid)
+	c := conditionOf(t, d, v1alpha1.ConditionInputsValid)
 	if c.Status != condition.False || c.Reason != "UnknownFailureDomains" {
 		t.Errorf("Of(...): %+v", c)
 	}

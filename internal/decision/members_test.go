@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
@@ -132,7 +133,7 @@ func TestRollNeedsTheGroupAlone(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := Of(tc.args)
-			got := want{Phase: d.Status.Rollout.Phase, Reason: conditionOf(t, d, condition.TypeRollingOut).Reason, Old: hasTemplate(d, currentTemplate)}
+			got := want{Phase: d.Status.Rollout.Phase, Reason: conditionOf(t, d, v1alpha1.ConditionRollingOut).Reason, Old: hasTemplate(d, currentTemplate)}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("\n%s\nOf(...): -want, +got:\n%s", tc.reason, diff)
 			}
@@ -172,7 +173,7 @@ func TestNoMemberTwice(t *testing.T) {
 		o := readPool(run.read)
 		o.Composite.Status, o.Conditions = last.Composite.Status, last.Conditions
 		d := Of(o)
-		c := conditionOf(t, d, condition.TypeInfrastructureHealthy)
+		c := conditionOf(t, d, v1alpha1.ConditionInfrastructureHealthy)
 		got := want{Health: d.Status.Health.State, Condition: c.Status, Listed: len(d.Status.ProviderIDList), Ready: *d.Status.ReadyReplicas, Phase: d.Status.Rollout.Phase}
 		if len(d.Status.Health.Reasons) > 0 {
 			got.Reason = d.Status.Health.Reasons[0]
@@ -212,7 +213,7 @@ func TestStandbyIsNoScaling(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := Of(tc.args)
-			up, down := conditionOf(t, d, condition.TypeScalingUp), conditionOf(t, d, condition.TypeScalingDown)
+			up, down := conditionOf(t, d, v1alpha1.ConditionScalingUp), conditionOf(t, d, v1alpha1.ConditionScalingDown)
 			if up.Status != tc.up || down.Status != tc.down || down.Message != tc.says {
 				t.Errorf("\n%s\nOf(...): ScalingUp %s, ScalingDown %s: %s", tc.reason, up.Status, down.Status, down.Message)
 			}

@@ -9,7 +9,6 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/capacity"
-	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/image"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/membership"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
@@ -62,7 +61,7 @@ func missingInput(o *pool.Observation, in inputs) string {
 func resolveImage(o *pool.Observation, last image.Last) image.Resolution {
 	r := image.Resolve(&o.Composite.Spec, o.AWS.Image, last)
 	switch {
-	case r.Reason != image.ReasonNotRead || o.Input.AWS.Identity == v1beta1.IdentityNone:
+	case r.Reason != v1alpha1.ReasonImageNotRead || o.Input.AWS.Identity == v1beta1.IdentityNone:
 		return r
 	case len(o.InputErrors) > 0:
 		return image.WaitsForInput(last)
@@ -78,7 +77,7 @@ func (p planned) hasGroupInputs(in inputs) bool {
 // lastImage is the one that the roll key's latest template was made with. Another key's template boots another version. Only
 // templates that exist are looked at: the number of an attempt may be one that someone wrote into the status.
 func lastImage(o *pool.Observation, current naming.Attempt) image.Last {
-	number, last := -1, image.Last{Told: o.Conditions[condition.TypeImageResolved]}
+	number, last := -1, image.Last{Told: o.Conditions[v1alpha1.ConditionImageResolved]}
 	for resource, t := range o.Managed.Templates {
 		a, ok := naming.AttemptOfTemplate(resource)
 		if ok && t.ImageID != "" && a.RollKey == current.RollKey && a.Number <= current.Number && a.Number > number {

@@ -458,7 +458,7 @@ func TestHeldGroupIsNotMoved(t *testing.T) {
 			t.Errorf("Of(...): %s is from the template that the group uses, and said not to be up to date", i.InstanceID)
 		}
 	}
-	if got := verdictOf(t, d, condition.TypeInfrastructureReady); got.Status != condition.True {
+	if got := verdictOf(t, d, v1alpha1.ConditionInfrastructureReady); got.Status != condition.True {
 		t.Errorf("Of(...): InfrastructureReady is %+v", got)
 	}
 	d = Of(readPool(newerTemplateExists, noExports, func(o *pool.Observation) {
@@ -466,7 +466,7 @@ func TestHeldGroupIsNotMoved(t *testing.T) {
 		tpl.Ready = false
 		o.Managed.Templates[newerTemplate] = tpl
 	}))
-	if got := verdictOf(t, d, condition.TypeInfrastructureReady); got.Status != condition.True {
+	if got := verdictOf(t, d, v1alpha1.ConditionInfrastructureReady); got.Status != condition.True {
 		t.Errorf("Of(...): InfrastructureReady is %+v for a template that the group does not use", got)
 	}
 }

@@ -31,7 +31,7 @@ func refuse(o *pool.Observation, in inputs, refused field.ErrorList) Decision {
 // Refused returns the conditions of a pool that is refused: that its inputs are not valid, and all others as they were
 // last reported, if they were.
 func Refused(message string, last map[condition.Type]condition.Condition) []condition.Condition {
-	conditions := []condition.Condition{condition.New(condition.TypeInputsValid, condition.False, reasonRefused, message)}
+	conditions := []condition.Condition{condition.New(v1alpha1.ConditionInputsValid, condition.False, v1alpha1.ReasonRefused, message)}
 	for _, t := range condition.Types()[1:] {
 		if c, known := last[t]; known {
 			conditions = append(conditions, condition.New(c.Type, c.Status, c.Reason, c.Message))
@@ -86,7 +86,7 @@ func isChanging(o *pool.Observation, p planned, d Decision, h v1alpha1.Health) b
 	if p.members.Problem != nil {
 		return true
 	}
-	if !h.Healthy && h.State != health.StateUnknown {
+	if !h.Healthy && h.State != v1alpha1.HealthUnknown {
 		return true
 	}
 	return slices.ContainsFunc(d.Conditions, func(c condition.Condition) bool {
@@ -107,7 +107,7 @@ func isRefusedByAWS(o *pool.Observation) bool {
 }
 
 var inputConditions = []condition.Type{ //nolint:gochecknoglobals // A constant table.
-	condition.TypeInputsValid, condition.TypeClusterExportsAvailable, condition.TypeBootstrapConfigReady, condition.TypeImageResolved,
+	v1alpha1.ConditionInputsValid, v1alpha1.ConditionClusterExportsAvailable, v1alpha1.ConditionBootstrapConfigReady, v1alpha1.ConditionImageResolved,
 }
 
 // groupGone says that AWS has no group where the provider once saw one. A reading from before the provider saw it, as there is
@@ -141,12 +141,12 @@ func isReady(o *pool.Observation, infrastructure condition.Condition, h v1alpha1
 	if o.Input.AWS.Identity == v1beta1.IdentityNone {
 		return true
 	}
-	return h.State != health.StateTerminated && (o.Composite.Status.Ready || isProvisioned(h))
+	return h.State != v1alpha1.HealthTerminated && (o.Composite.Status.Ready || isProvisioned(h))
 }
 
 // isProvisioned says that a pool's state is known, and past its beginning.
 func isProvisioned(h v1alpha1.Health) bool {
-	return h.State == health.StateRunning || h.State == health.StateStopped
+	return h.State == v1alpha1.HealthRunning || h.State == v1alpha1.HealthStopped
 }
 
 // status starts from what the last run knew, so that whatever is not known now stays as it is.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
-	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
 
@@ -221,7 +220,7 @@ func TestInstancesAreCut(t *testing.T) {
 	if got := d.Status.Health.Message; !strings.HasSuffix(got, note) {
 		t.Errorf("Of(...).Status.Health.Message: %q does not end in %q", got, note)
 	}
-	if got, want := conditionOf(t, d, condition.TypeInfrastructureHealthy).Message+note, d.Status.Health.Message; got != want {
+	if got, want := conditionOf(t, d, v1alpha1.ConditionInfrastructureHealthy).Message+note, d.Status.Health.Message; got != want {
 		t.Errorf("Of(...): InfrastructureHealthy with the note: want %q, got %q", want, got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
@@ -112,7 +113,7 @@ func TestRollMessages(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := Of(tc.args)
-			c := conditionOf(t, d, condition.TypeRollingOut)
+			c := conditionOf(t, d, v1alpha1.ConditionRollingOut)
 			if c.Status != condition.True || c.Reason != tc.why || d.Status.Rollout.Phase != tc.phase {
 				t.Errorf("\n%s\nOf(...): want True, %s in phase %s, got %s, %s in phase %s", tc.reason, tc.why, tc.phase, c.Status, c.Reason, d.Status.Rollout.Phase)
 			}
@@ -144,7 +145,7 @@ func TestRollMemory(t *testing.T) {
 	})
 	t.Run("EarlierRefreshIsRead", func(t *testing.T) {
 		d := Of(rolled(lost, lastRefresh("Failed", ""), func(o *pool.Observation) { o.Composite.Status.Rollout.EarlierRefresh = "r-1" }))
-		if c := conditionOf(t, d, condition.TypeRollingOut); c.Reason != "Retrying" {
+		if c := conditionOf(t, d, v1alpha1.ConditionRollingOut); c.Reason != "Retrying" {
 			t.Errorf("a refresh from before the switch is taken for this roll's: %+v", c)
 		}
 		if got := d.Status.Rollout.EarlierRefresh; got != "r-1" {
@@ -176,7 +177,7 @@ func TestRollMemory(t *testing.T) {
 			o.Composite.Status.Rollout.LostReading = first
 			o.AWS.Group.At = readAt.Add(time.Minute)
 		}))
-		if c := conditionOf(t, d, condition.TypeRollingOut); c.Reason != "RefreshNotStarted" {
+		if c := conditionOf(t, d, v1alpha1.ConditionRollingOut); c.Reason != "RefreshNotStarted" {
 			t.Errorf("one reading of the refresh is taken for two: %+v", c)
 		}
 	})

@@ -11,27 +11,6 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
 
-// States of a pool.
-const (
-	StateUnknown    = "unknown"
-	StatePending    = "pending"
-	StateRunning    = "running"
-	StateStopped    = "stopped"
-	StateTerminated = "terminated"
-)
-
-// Reasons of a pool's health. Those that end in a colon are followed by an instance id.
-const (
-	ReasonMembershipNotRead = "MembershipNotRead"
-	ReasonGroupNotFound     = "GroupNotFound"
-	ReasonGroupDeleting     = "GroupDeleting"
-	ReasonNoMembers         = "NoMembers"
-	ReasonInstanceStopped   = "InstanceStopped:"
-	ReasonInstancePending   = "InstancePending:"
-	ReasonUnknownState      = "UnknownState:"
-	ReasonScalingInProgress = "ScalingInProgress"
-)
-
 // maxReasons is how many members a health names one by one, so that a pool of thousands that all start at once still
 // has a status that fits. The message always holds the full count.
 const maxReasons = 100
@@ -60,19 +39,19 @@ type Inputs struct {
 func Of(in Inputs) v1alpha1.Health {
 	switch {
 	case in.GroupGone:
-		return v1alpha1.Health{State: StateTerminated, Message: fmt.Sprintf("Auto Scaling group %s not found", in.GroupName), Reasons: []string{ReasonGroupNotFound}}
+		return v1alpha1.Health{State: v1alpha1.HealthTerminated, Message: fmt.Sprintf("Auto Scaling group %s not found", in.GroupName), Reasons: []string{v1alpha1.ReasonGroupNotFound}}
 	case in.GroupDeleting:
-		return v1alpha1.Health{State: StateTerminated, Message: fmt.Sprintf("Auto Scaling group %s is being deleted, as its managed resource is: the pool gets a new one after that", in.GroupName), Reasons: []string{ReasonGroupDeleting}}
+		return v1alpha1.Health{State: v1alpha1.HealthTerminated, Message: fmt.Sprintf("Auto Scaling group %s is being deleted, as its managed resource is: the pool gets a new one after that", in.GroupName), Reasons: []string{v1alpha1.ReasonGroupDeleting}}
 	case in.Problem != nil:
-		return v1alpha1.Health{State: StateUnknown, Message: in.Problem.Message, Reasons: []string{string(in.Problem.Reason)}}
+		return v1alpha1.Health{State: v1alpha1.HealthUnknown, Message: in.Problem.Message, Reasons: []string{string(in.Problem.Reason)}}
 	case in.Desired != nil && *in.Desired == 0:
-		return v1alpha1.Health{State: StateRunning, Healthy: true, Message: "the group is scaled to zero"}
+		return v1alpha1.Health{State: v1alpha1.HealthRunning, Healthy: true, Message: "the group is scaled to zero"}
 	case !in.Asked:
-		return v1alpha1.Health{State: StateUnknown, Message: "the function does not read AWS: set aws.identity in its Input to see members and their health", Reasons: []string{ReasonMembershipNotRead}}
+		return v1alpha1.Health{State: v1alpha1.HealthUnknown, Message: "the function does not read AWS: set aws.identity in its Input to see members and their health", Reasons: []string{v1alpha1.ReasonMembershipNotRead}}
 	case in.Unread:
-		return v1alpha1.Health{State: StateUnknown, Message: "the members were not read in this run", Reasons: []string{ReasonMembershipNotRead}}
+		return v1alpha1.Health{State: v1alpha1.HealthUnknown, Message: "the members were not read in this run", Reasons: []string{v1alpha1.ReasonMembershipNotRead}}
 	case len(in.Instances) == 0:
-		return v1alpha1.Health{State: StatePending, Message: waiting(in.Desired), Reasons: []string{ReasonNoMembers}}
+		return v1alpha1.Health{State: v1alpha1.HealthPending, Message: waiting(in.Desired), Reasons: []string{v1alpha1.ReasonNoMembers}}
 	}
 	return ofMembers(in)
 }
@@ -92,20 +71,20 @@ func ofMembers(in Inputs) v1alpha1.Health {
 		desired = int(*in.Desired)
 	}
 	if stopped := inStates(in.Instances, "stopping", "stopped"); len(stopped) > 0 {
-		rs := reasons(ReasonInstanceStopped, stopped)
-		return v1alpha1.Health{State: StateStopped, Message: notAllRunning(total, desired, rs), Reasons: rs}
+		rs := reasons(v1alpha1.ReasonInstanceStopped, stopped)
+		return v1alpha1.Health{State: v1alpha1.HealthStopped, Message: notAllRunning(total, desired, rs), Reasons: rs}
 	}
 	if strange := unheardOf(in.Instances); len(strange) > 0 {
-		rs := reasons(ReasonUnknownState, strange)
-		return v1alpha1.Health{State: StateUnknown, Message: notAllRunning(total, desired, rs), Reasons: rs}
+		rs := reasons(v1alpha1.ReasonUnknownState, strange)
+		return v1alpha1.Health{State: v1alpha1.HealthUnknown, Message: notAllRunning(total, desired, rs), Reasons: rs}
 	}
 	pending := inStates(in.Instances, "pending")
-	rs := reasons(ReasonInstancePending, pending)
+	rs := reasons(v1alpha1.ReasonInstancePending, pending)
 	if total != desired {
-		rs = append(rs, ReasonScalingInProgress)
+		rs = append(rs, v1alpha1.ReasonScalingInProgress)
 	}
 	return v1alpha1.Health{
-		State:   StateRunning,
+		State:   v1alpha1.HealthRunning,
 		Healthy: len(rs) == 0,
 		Message: fmt.Sprintf("%d of %d instances running", total-len(pending), desired),
 		Reasons: rs,

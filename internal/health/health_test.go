@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
 
@@ -241,7 +242,7 @@ func TestRunning(t *testing.T) {
 
 // TestAlways holds what every health must be, whatever AWS says and in whatever order.
 func TestAlways(t *testing.T) {
-	states := []string{StateUnknown, StatePending, StateRunning, StateStopped, StateTerminated}
+	states := []string{v1alpha1.HealthUnknown, v1alpha1.HealthPending, v1alpha1.HealthRunning, v1alpha1.HealthStopped, v1alpha1.HealthTerminated}
 	rapid.Check(t, func(t *rapid.T) {
 		in := Inputs{
 			Asked:     rapid.Bool().Draw(t, "asked"),
@@ -262,7 +263,7 @@ func TestAlways(t *testing.T) {
 		if h.Healthy == (len(h.Reasons) > 0) {
 			t.Errorf("Of(...): healthy is %t with reasons %v", h.Healthy, h.Reasons)
 		}
-		if h.Healthy && h.State != StateRunning {
+		if h.Healthy && h.State != v1alpha1.HealthRunning {
 			t.Errorf("Of(...): healthy in state %s", h.State)
 		}
 		if !slices.IsSorted(h.Reasons) {

@@ -10,21 +10,6 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
 
-// Reasons of the condition ImageResolved.
-const (
-	ReasonPinned       = "Pinned"
-	ReasonFound        = "Found"
-	ReasonNotFound     = "NotFound"
-	ReasonNotAvailable = "NotAvailable"
-	ReasonArchitecture = "ArchitectureMismatch"
-	ReasonInstanceType = "InstanceTypeMismatch"
-	ReasonRootDevice   = "RootDeviceMismatch"
-	ReasonNotRead      = "ImageNotRead"
-	ReasonReadFailed   = "ReadFailed"
-	ReasonNoVersion    = "NoKubernetesVersion"
-	ReasonNoExports    = "NoClusterExports"
-)
-
 // stateAvailable is the one in which instances can be launched from an image.
 const stateAvailable = "available"
 
@@ -99,7 +84,7 @@ func Resolve(s *v1alpha1.MachinePoolSpec, read pool.Read[*pool.Image], last Last
 
 func pinned(s *v1alpha1.MachinePoolSpec, read pool.Read[*pool.Image], last Last) Resolution {
 	id := *s.MachineImage.ID
-	r := Resolution{ID: id, Resolved: true, Reason: ReasonPinned, Message: "the spec pins image " + id}
+	r := Resolution{ID: id, Resolved: true, Reason: v1alpha1.ReasonPinned, Message: "the spec pins image " + id}
 	switch {
 	case !read.Asked:
 		return r
@@ -109,17 +94,17 @@ func pinned(s *v1alpha1.MachinePoolSpec, read pool.Read[*pool.Image], last Last)
 		r.RootDevice = last.RootDevice
 		return r
 	case read.Value == nil:
-		return unresolved(last, ReasonNotFound, fmt.Sprintf("AWS does not have image %s, which the spec pins, in the cluster's region for the account of the function's identity: "+
+		return unresolved(last, v1alpha1.ReasonNotFound, fmt.Sprintf("AWS does not have image %s, which the spec pins, in the cluster's region for the account of the function's identity: "+
 			"it is deregistered, of another region, or not shared: change spec.machineImage.id", id))
 	}
 	i := read.Value
 	switch {
 	case i.State != "" && i.State != stateAvailable:
-		return unresolved(last, ReasonNotAvailable, fmt.Sprintf("image %s, which the spec pins, cannot be launched: its state is %s: change spec.machineImage.id", id, i.State))
+		return unresolved(last, v1alpha1.ReasonNotAvailable, fmt.Sprintf("image %s, which the spec pins, cannot be launched: its state is %s: change spec.machineImage.id", id, i.State))
 	case !boots(s.InstanceType, i.Architecture):
 		return mismatch(s, i.Architecture, "image "+id)
 	case i.Architecture != "" && i.Architecture != string(s.MachineImage.Architecture):
-		return unresolved(last, ReasonArchitecture, fmt.Sprintf("image %s, which the spec pins, is %s, and machineImage.architecture is %s: change spec.machineImage.architecture, which must be the instance type's, or spec.machineImage.id",
+		return unresolved(last, v1alpha1.ReasonArchitectureMismatch, fmt.Sprintf("image %s, which the spec pins, is %s, and machineImage.architecture is %s: change spec.machineImage.architecture, which must be the instance type's, or spec.machineImage.id",
 			id, i.Architecture, s.MachineImage.Architecture))
 	}
 	return onItsDevice(s, i, last, r)
@@ -129,9 +114,9 @@ func lookedUp(s *v1alpha1.MachinePoolSpec, read pool.Read[*pool.Image], last Las
 	name, ok := Name(s)
 	switch {
 	case !ok && strings.Contains(s.MachineImage.NameFormat, placeSuffix) && version(s) != "":
-		return unresolved(last, ReasonNoVersion, fmt.Sprintf("machineImage.nameFormat %q needs a version with a + suffix: change spec.machineImage.nameFormat or spec.kubernetesVersion, or set spec.machineImage.id", s.MachineImage.NameFormat))
+		return unresolved(last, v1alpha1.ReasonNoKubernetesVersion, fmt.Sprintf("machineImage.nameFormat %q needs a version with a + suffix: change spec.machineImage.nameFormat or spec.kubernetesVersion, or set spec.machineImage.id", s.MachineImage.NameFormat))
 	case !ok:
-		return unresolved(last, ReasonNoVersion, fmt.Sprintf("machineImage.nameFormat %q needs a version: set spec.kubernetesVersion, or spec.machineImage.id", s.MachineImage.NameFormat))
+		return unresolved(last, v1alpha1.ReasonNoKubernetesVersion, fmt.Sprintf("machineImage.nameFormat %q needs a version: set spec.kubernetesVersion, or spec.machineImage.id", s.MachineImage.NameFormat))
 	case !boots(s.InstanceType, string(s.MachineImage.Architecture)):
 		return mismatch(s, string(s.MachineImage.Architecture), "machineImage.architecture")
 	}
@@ -139,14 +124,14 @@ func lookedUp(s *v1alpha1.MachinePoolSpec, read pool.Read[*pool.Image], last Las
 	switch {
 	case !read.Asked:
 		last.RootDevice = ""
-		return unresolved(last, ReasonNotRead, "the function does not read AWS to look for "+wanted+": set spec.machineImage.id, or aws.identity in the function's Input")
+		return unresolved(last, v1alpha1.ReasonImageNotRead, "the function does not read AWS to look for "+wanted+": set spec.machineImage.id, or aws.identity in the function's Input")
 	case read.Failed():
-		return unresolved(last, ReasonReadFailed, "cannot look for "+wanted+": "+read.Err.Message)
+		return unresolved(last, v1alpha1.ReasonReadFailed, "cannot look for "+wanted+": "+read.Err.Message)
 	case read.Value == nil:
-		return unresolved(last, ReasonNotFound, "AWS does not have "+wanted+": check spec.machineImage and spec.kubernetesVersion")
+		return unresolved(last, v1alpha1.ReasonNotFound, "AWS does not have "+wanted+": check spec.machineImage and spec.kubernetesVersion")
 	}
 	i := read.Value
-	r := Resolution{ID: i.ID, Resolved: true, Reason: ReasonFound, Message: fmt.Sprintf("the newest image is %s (%s)", i.ID, i.Name)}
+	r := Resolution{ID: i.ID, Resolved: true, Reason: v1alpha1.ReasonFound, Message: fmt.Sprintf("the newest image is %s (%s)", i.ID, i.Name)}
 	return onItsDevice(s, i, last, r)
 }
 
@@ -162,25 +147,25 @@ func onItsDevice(s *v1alpha1.MachinePoolSpec, i *pool.Image, last Last, r Resolu
 		r.RootDevice = i.RootDevice
 		return r
 	}
-	return unresolved(last, ReasonRootDevice, fmt.Sprintf("the root device of image %s is %s, and machineImage.rootDeviceName is %s: with that name the root volume would stay as the image has it, perhaps not encrypted: remove spec.machineImage.rootDeviceName",
+	return unresolved(last, v1alpha1.ReasonRootDeviceMismatch, fmt.Sprintf("the root device of image %s is %s, and machineImage.rootDeviceName is %s: with that name the root volume would stay as the image has it, perhaps not encrypted: remove spec.machineImage.rootDeviceName",
 		i.ID, i.RootDevice, named))
 }
 
 // mismatch says that the instance type cannot boot the image. A launch template of both launches nothing, so none is made,
 // and one that exists stays whole.
 func mismatch(s *v1alpha1.MachinePoolSpec, architecture, of string) Resolution {
-	return Resolution{Reason: ReasonInstanceType, Message: fmt.Sprintf("instanceType %s is %s, and %s is %s: change spec.instanceType or spec.machineImage",
+	return Resolution{Reason: v1alpha1.ReasonInstanceTypeMismatch, Message: fmt.Sprintf("instanceType %s is %s, and %s is %s: change spec.instanceType or spec.machineImage",
 		s.InstanceType, ArchitectureOf(s.InstanceType), of, architecture)}
 }
 
 // WaitsForExports is the resolution of an image that is looked up once the cluster's exports say where.
 func WaitsForExports(last Last) Resolution {
-	return unresolved(last, ReasonNoExports, "the image is looked up once the cluster's exports say in which region")
+	return unresolved(last, v1alpha1.ReasonNoClusterExports, "the image is looked up once the cluster's exports say in which region")
 }
 
 // WaitsForInput is the resolution of an image that is looked up once the function's Input can be used.
 func WaitsForInput(last Last) Resolution {
-	return unresolved(last, ReasonNotRead, "the image is looked up once the function's Input can be used")
+	return unresolved(last, v1alpha1.ReasonImageNotRead, "the image is looked up once the function's Input can be used")
 }
 
 func unresolved(last Last, reason, message string) Resolution {
@@ -193,7 +178,7 @@ func unresolved(last Last, reason, message string) Resolution {
 // isToldOf reports whether the last answer of AWS was that a pinned image will not do.
 func (l Last) isToldOf(id string) bool {
 	switch l.Told.Reason {
-	case ReasonNotFound, ReasonNotAvailable, ReasonArchitecture, ReasonInstanceType, ReasonRootDevice:
+	case v1alpha1.ReasonNotFound, v1alpha1.ReasonNotAvailable, v1alpha1.ReasonArchitectureMismatch, v1alpha1.ReasonInstanceTypeMismatch, v1alpha1.ReasonRootDeviceMismatch:
 		return l.Told.Status == condition.False && strings.Contains(l.Told.Message, id)
 	}
 	return false
@@ -202,7 +187,7 @@ func (l Last) isToldOf(id string) bool {
 // again is the resolution that the last run told.
 func (l Last) again() Resolution {
 	r := Resolution{ID: l.ID, RootDevice: l.RootDevice, Reason: l.Told.Reason, Message: l.Told.Message}
-	if r.Reason == ReasonInstanceType {
+	if r.Reason == v1alpha1.ReasonInstanceTypeMismatch {
 		r.ID = ""
 	}
 	return r

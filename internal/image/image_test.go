@@ -224,7 +224,7 @@ func TestARootDeviceOfAnotherNameIsNotLeftUnencrypted(t *testing.T) {
 			t.Run(name+kind, func(t *testing.T) {
 				r := Resolve(on(s, tc.args.device), tc.args.read, tc.args.last)
 				got := want{id: r.ID, device: r.RootDevice}
-				if r.Reason == ReasonRootDevice {
+				if r.Reason == v1alpha1.ReasonRootDeviceMismatch {
 					got.reason, got.message = r.Reason, r.Message
 				}
 				if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(want{})); diff != "" {
@@ -241,7 +241,7 @@ func TestAPinnedImageThatIsGoneIsTold(t *testing.T) {
 	read := func(i *pool.Image) pool.Read[*pool.Image] { return pool.Read[*pool.Image]{Asked: true, Value: i} }
 	failed := pool.Read[*pool.Image]{Asked: true, Err: &pool.ReadError{Reason: pool.ReadThrottled, Message: "throttled"}}
 	told := func(s condition.Status, reason, message string) condition.Condition {
-		return condition.New(condition.TypeImageResolved, s, reason, message)
+		return condition.New(v1alpha1.ConditionImageResolved, s, reason, message)
 	}
 	exists := Last{ID: id, RootDevice: ubuntu}
 	type args struct {
@@ -338,7 +338,7 @@ func TestAnImageOfAnotherArchitectureIsTold(t *testing.T) {
 		"PinnedCannot": {reason: "An image that the instance type cannot boot goes into no template, also into none that exists.", args: args{spec: of("m7g.large", "x86_64", id), read: read("x86_64"), last: exists}, want: want{reason: "InstanceTypeMismatch", message: cannot}},
 		"PinnedCannotUnread": {
 			reason: "A read that fails does not make it bootable.",
-			args:   args{spec: of("m7g.large", "x86_64", id), read: failed, last: Last{ID: id, RootDevice: ubuntu, Told: condition.New(condition.TypeImageResolved, condition.False, "InstanceTypeMismatch", cannot)}},
+			args:   args{spec: of("m7g.large", "x86_64", id), read: failed, last: Last{ID: id, RootDevice: ubuntu, Told: condition.New(v1alpha1.ConditionImageResolved, condition.False, "InstanceTypeMismatch", cannot)}},
 			want:   want{reason: "InstanceTypeMismatch", message: cannot},
 		},
 		"PinnedUnread":    {reason: "Without a reading nobody knows the image's.", args: args{spec: of("m7g.large", "x86_64", id)}, want: want{id: id, reason: "Pinned", message: "the spec pins image " + id}},
@@ -359,7 +359,7 @@ func TestAnImageOfAnotherArchitectureIsTold(t *testing.T) {
 
 func TestWaitsForExports(t *testing.T) {
 	got := WaitsForExports(Last{ID: "ami-last", RootDevice: amazon})
-	want := Resolution{ID: "ami-last", RootDevice: amazon, Reason: ReasonNoExports, Message: "the image is looked up once the cluster's exports say in which region; the pool keeps ami-last"}
+	want := Resolution{ID: "ami-last", RootDevice: amazon, Reason: v1alpha1.ReasonNoClusterExports, Message: "the image is looked up once the cluster's exports say in which region; the pool keeps ami-last"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("WaitsForExports(...): -want, +got:\n%s", diff)
 	}

@@ -3,6 +3,7 @@ package pool
 import (
 	"time"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 )
@@ -118,13 +119,13 @@ type ReadReason string
 
 // Why a read of AWS failed.
 const (
-	ReadThrottled          ReadReason = "Throttled"
-	ReadAccessDenied       ReadReason = "AccessDenied"
-	ReadCredentialsInvalid ReadReason = "CredentialsInvalid"
-	ReadTimedOut           ReadReason = "TimedOut"
-	ReadClockSkewed        ReadReason = "ClockSkewed"
-	ReadPartial            ReadReason = "PartialRead"
-	ReadFailed             ReadReason = "ReadFailed"
+	ReadThrottled          ReadReason = v1alpha1.ReasonThrottled
+	ReadAccessDenied       ReadReason = v1alpha1.ReasonAccessDenied
+	ReadCredentialsInvalid ReadReason = v1alpha1.ReasonCredentialsInvalid
+	ReadTimedOut           ReadReason = v1alpha1.ReasonTimedOut
+	ReadClockSkewed        ReadReason = v1alpha1.ReasonClockSkewed
+	ReadPartial            ReadReason = v1alpha1.ReasonPartialRead
+	ReadFailed             ReadReason = v1alpha1.ReasonReadFailed
 )
 
 // A ReadError is a failed read, fit to be shown: it holds no credential, no token and no request id, so that the

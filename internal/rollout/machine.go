@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
@@ -15,17 +16,17 @@ type Phase string
 // Phases of a roll. docs/rollouts.md draws how they follow one another.
 const (
 	// PhaseIdle says that the group uses the current template and that nothing is known to be left to replace.
-	PhaseIdle Phase = "Idle"
+	PhaseIdle Phase = v1alpha1.PhaseIdle
 	// PhaseTemplatePending says that the current template does not exist in AWS yet.
-	PhaseTemplatePending Phase = "TemplatePending"
+	PhaseTemplatePending Phase = v1alpha1.PhaseTemplatePending
 	// PhaseSwitchPending says that the group is told to use the current template and does not yet.
-	PhaseSwitchPending Phase = "SwitchPending"
+	PhaseSwitchPending Phase = v1alpha1.PhaseSwitchPending
 	// PhaseRefreshing says that the group uses the current template and replaces its members.
-	PhaseRefreshing Phase = "Refreshing"
+	PhaseRefreshing Phase = v1alpha1.PhaseRefreshing
 	// PhaseLost says that members are left to replace and that no refresh was ever started to do so.
-	PhaseLost Phase = "Lost"
+	PhaseLost Phase = v1alpha1.PhaseLost
 	// PhaseStalled says that members are left to replace and that only a person can get the roll going again.
-	PhaseStalled Phase = "Stalled"
+	PhaseStalled Phase = v1alpha1.PhaseStalled
 )
 
 // A Reason for a phase.
@@ -34,29 +35,29 @@ type Reason string
 // Reasons for phases.
 const (
 	// Idle.
-	ReasonUpToDate       Reason = "UpToDate"
-	ReasonMembersNotRead Reason = "MembersNotRead"
+	ReasonUpToDate       Reason = v1alpha1.ReasonUpToDate
+	ReasonMembersNotRead Reason = v1alpha1.ReasonMembersNotRead
 	// Any phase that can only be known from AWS, while reading AWS fails: the phase is the last known.
-	ReasonMembersUnknown Reason = "MembersUnknown"
+	ReasonMembersUnknown Reason = v1alpha1.ReasonMembersUnknown
 	// TemplatePending.
-	ReasonTemplateCreating     Reason = "TemplateCreating"
-	ReasonTemplateFailing      Reason = "TemplateFailing"
-	ReasonTemplateNameTaken    Reason = "TemplateNameTaken"
-	ReasonTemplateUndetermined Reason = "TemplateCreationUndetermined"
-	ReasonRetrying             Reason = "Retrying"
+	ReasonTemplateCreating     Reason = v1alpha1.ReasonTemplateCreating
+	ReasonTemplateFailing      Reason = v1alpha1.ReasonTemplateFailing
+	ReasonTemplateNameTaken    Reason = v1alpha1.ReasonTemplateNameTaken
+	ReasonTemplateUndetermined Reason = v1alpha1.ReasonTemplateCreationUndetermined
+	ReasonRetrying             Reason = v1alpha1.ReasonRetrying
 	// SwitchPending.
-	ReasonGroupUpdating Reason = "GroupUpdating"
+	ReasonGroupUpdating Reason = v1alpha1.ReasonGroupUpdating
 	// Refreshing.
-	ReasonRefreshActive    Reason = "RefreshActive"
-	ReasonRefreshExpected  Reason = "RefreshExpected"
-	ReasonRefreshSucceeded Reason = "RefreshSucceeded"
+	ReasonRefreshActive    Reason = v1alpha1.ReasonRefreshActive
+	ReasonRefreshExpected  Reason = v1alpha1.ReasonRefreshExpected
+	ReasonRefreshSucceeded Reason = v1alpha1.ReasonRefreshSucceeded
 	// Lost.
-	ReasonRefreshNotStarted Reason = "RefreshNotStarted"
+	ReasonRefreshNotStarted Reason = v1alpha1.ReasonRefreshNotStarted
 	// Stalled.
-	ReasonRefreshFailed    Reason = "RefreshFailed"
-	ReasonRefreshCancelled Reason = "RefreshCancelled"
-	ReasonRetriesExhausted Reason = "RetriesExhausted"
-	ReasonMembersSkipped   Reason = "MembersSkipped"
+	ReasonRefreshFailed    Reason = v1alpha1.ReasonRefreshFailed
+	ReasonRefreshCancelled Reason = v1alpha1.ReasonRefreshCancelled
+	ReasonRetriesExhausted Reason = v1alpha1.ReasonRetriesExhausted
+	ReasonMembersSkipped   Reason = v1alpha1.ReasonMembersSkipped
 )
 
 // MaxRetries of a lost roll, or of a template that gets stuck in creation. A roll that is lost that often has a cause

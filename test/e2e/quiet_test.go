@@ -32,7 +32,7 @@ const (
 
 	// manyWindow is a third of those pools' time to live.
 	manyWindow   = 20 * time.Second
-	manyPatience = 5 * time.Minute
+	manyPatience = 15 * time.Minute
 	// inFlight is how many pools are being made at a time.
 	inFlight = 16
 )

@@ -53,15 +53,34 @@ A thing.
 | field | type | default | description |
 | --- | --- | --- | --- |
 | ` + "`name`" + ` | string |  |  |
+
+` + vocabularyHeader + `Kinds of things.
+
+| value | meaning |
+| --- | --- |
+| ` + "`Big`" + ` | The thing is big. |
+| ` + "`small`" + ` | Of a thing that is not. |
+`
+	const vocabulary = `package v1
+
+// Kinds of
+// things.
+const (
+	// ThingBig says that the thing is big.
+	ThingBig = "Big"
+	// ThingSmall is of a thing that is not.
+	ThingSmall = "small"
+)
 `
 	dir := t.TempDir()
 	in, empty, out := filepath.Join(dir, "xrd.yaml"), filepath.Join(dir, "empty.yaml"), filepath.Join(dir, "out.md")
-	for file, content := range map[string]string{in: xrd, empty: "spec: {}"} {
+	words := filepath.Join(dir, "vocabulary.go")
+	for file, content := range map[string]string{in: xrd, empty: "spec: {}", words: vocabulary} {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := generate(in, empty, out); err != nil {
+	if err := generate(in, empty, words, out); err != nil {
 		t.Fatalf("generate(...): unexpected error: %v", err)
 	}
 	got, err := os.ReadFile(out)
