@@ -424,7 +424,7 @@ func TestGroupsOfManyMembersAreReadApart(t *testing.T) {
 func TestLargeAnswersAreReadAFewAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const answers, pieces, piece = 40, 20, 64 << 10
-		large := newSlots(maxLargeAnswers, maxLargeAnswers)
+		large := newSlots(maxLargeAnswers, maxLargeAnswers, 0)
 		var open, most atomic.Int64
 		var wg sync.WaitGroup
 		for range answers {

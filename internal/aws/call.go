@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -35,18 +36,13 @@ func (c *caller) of(s *slots, tenant string) *caller {
 // the error itself, either of which can hold what is secret.
 func call[Out any](ctx context.Context, c *caller, op string, keys int, do func(context.Context) (Out, error)) (Out, *failure) {
 	var none Out
-	if ctx.Err() != nil {
-		return none, timedOut(op)
+	if f := c.enter(ctx, op); f != nil {
+		return none, f
 	}
-	if c.slots != nil {
-		if err := c.slots.take(ctx, c.tenant); err != nil {
-			return none, timedOut(op)
-		}
-		defer c.slots.give(c.tenant)
-	}
+	defer c.leave()
 
 	if c.refusals != nil {
-		if f := c.refusals.holds(op); f != nil {
+		if f := c.refusals.holds(op, c.tenant); f != nil {
 			c.metrics.spared(op, string(f.Reason))
 			return none, f
 		}
@@ -63,7 +59,7 @@ func call[Out any](ctx context.Context, c *caller, op string, keys int, do func(
 		result = string(f.Reason)
 	}
 	if c.refusals != nil {
-		c.refusals.note(op, f)
+		c.refusals.note(op, c.tenant, f)
 	}
 	c.metrics.called(op, result, took)
 	c.log.Debug("Called AWS", "operation", op, "region", c.region, "keys", keys, "result", result, "milliseconds", took.Milliseconds())
@@ -74,6 +70,36 @@ func call[Out any](ctx context.Context, c *caller, op string, keys int, do func(
 		c.answered()
 	}
 	return out, nil
+}
+
+// enter waits for a slot as long as a call that is begun can still end in time. A later one would only cost the account's rate.
+func (c *caller) enter(ctx context.Context, op string) *failure {
+	if end, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-minCallTime))
+		defer cancel()
+	}
+	if ctx.Err() != nil {
+		return timedOut(op)
+	}
+	if c.slots == nil {
+		return nil
+	}
+	switch err := c.slots.take(ctx, c.tenant); {
+	case errors.Is(err, errQueueFull):
+		c.metrics.spared(op, string(pool.ReadThrottled))
+		return queueFull(op, c.slots.waiting)
+	case err != nil:
+		return timedOut(op)
+	}
+	return nil
+}
+
+// leave gives back what enter waited for.
+func (c *caller) leave() {
+	if c.slots != nil {
+		c.slots.give(c.tenant)
+	}
 }
 
 // pages reads every page of an answer, or fails: half an answer is none. What fetch returns is handed to take, which

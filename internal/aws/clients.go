@@ -1,11 +1,13 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	smithylogging "github.com/aws/smithy-go/logging"
 	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
@@ -56,7 +59,7 @@ func newSDK(log logging.Logger, m *metrics) *sdk {
 				t.DisableCompression = true
 			}),
 		maxBackoff: maxBackoff,
-		large:      newSlots(maxLargeAnswers, maxLargeAnswers),
+		large:      newSlots(maxLargeAnswers, maxLargeAnswers, 0),
 		metrics:    m,
 		log:        log,
 	}
@@ -130,10 +133,36 @@ func (s *sdk) assume(cfg awssdk.Config, role v1beta1.AssumeRole) awssdk.Config {
 // longer than a run waits, and its guess is per client while the bucket is the account's. Few calls are what batching
 // is for; a run that fails keeps what it last knew, and the next one asks again.
 func (s *sdk) retryer() awssdk.Retryer {
-	return retry.NewStandard(func(o *retry.StandardOptions) {
+	return briefRetryer{maxPause: s.maxBackoff, Standard: retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = maxAttempts
 		o.MaxBackoff = s.maxBackoff
-	})
+	})}
+}
+
+// A briefRetryer pauses no longer than maxPause, and only where there is time for a call after that. A call keeps its slot
+// while the SDK pauses, and a response can ask the SDK for 5 seconds with the header X-Amz-Retry-After.
+type briefRetryer struct {
+	*retry.Standard
+
+	maxPause time.Duration
+}
+
+var errNoRetry = errors.New("another attempt would come too late")
+
+// GetRetryToken says whether there is another attempt, after the attempt that failed.
+func (r briefRetryer) GetRetryToken(ctx context.Context, failed error) (func(error) error, error) {
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < r.maxPause+minCallTime {
+		return nil, errNoRetry
+	}
+	var response *smithyhttp.ResponseError
+	if errors.As(failed, &response) && response.Response != nil && response.Response.Response != nil {
+		// In milliseconds. What is no number is no pause to the SDK.
+		asked, err := strconv.ParseInt(response.Response.Header.Get("X-Amz-Retry-After"), 10, 64)
+		if err == nil && asked > r.maxPause.Milliseconds() {
+			return nil, errNoRetry
+		}
+	}
+	return r.Standard.GetRetryToken(ctx, failed)
 }
 
 // A credentialsError says that there are no credentials to call AWS with.
@@ -173,8 +202,8 @@ func (s *sdk) countSigningIn(stack *middleware.Stack) error {
 				return struct{}{}, err
 			})
 			if f != nil && err == nil {
-				// It was too late to make the call.
-				err = context.Cause(ctx)
+				// It was too late to make the call. The context may not have ended yet.
+				err = cmp.Or(context.Cause(ctx), context.DeadlineExceeded)
 			}
 			return out, metadata, err
 		}), middleware.After)

@@ -25,6 +25,10 @@ type failure struct {
 	// badInput says that AWS refused what was asked for, and not who asked or how often.
 	badInput bool
 
+	// ofIdentity says that every call of the operation would fail alike, whatever it asked for: the account is throttled, or no
+	// one could sign in.
+	ofIdentity bool
+
 	// tooLarge says that the answer has more than is read of one. Less of the same may fit.
 	tooLarge bool
 }
@@ -92,12 +96,16 @@ func meaningOf(code string) meaning {
 // to STS failed on the way to it, that is what is named.
 func classify(op string, err error) *failure {
 	op = innermost(op, err)
-	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		if f := classifyCode(op, err, api); f != nil {
-			return f
-		}
+	api, ok := errors.AsType[smithy.APIError](err)
+	var f *failure
+	if ok {
+		f = classifyCode(op, err, api)
 	}
-	return classifyTransport(op, err)
+	if f == nil {
+		f = classifyTransport(op, err)
+	}
+	f.ofIdentity = f.Reason == pool.ReadThrottled || errors.As(err, new(*credentialsError))
+	return f
 }
 
 // classifyCode goes by AWS's error code. It returns nil for one that is no code, as what is made of a proxy's page.
@@ -224,6 +232,11 @@ func timedOut(op string) *failure {
 
 func throttled(op string) *failure {
 	return failed(pool.ReadThrottled, "%s was throttled: the account makes too many calls in this region", op)
+}
+
+// queueFull is for a call that was not made, so that what else is read is not late.
+func queueFull(op string, waiting int) *failure {
+	return failed(pool.ReadThrottled, "%s was not called: %d such calls for pools of this namespace wait already (%s)", op, waiting, guide)
 }
 
 // serverError names neither the code nor the status: AWS in trouble answers with one and then another, and each would be

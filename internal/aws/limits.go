@@ -21,6 +21,11 @@ const (
 	maxAttempts = 3
 	maxBackoff  = 500 * time.Millisecond
 
+	// minCallTime is how long before its batch ends a call is begun at the latest. Most calls take 50 to 300 ms. One that is begun
+	// later seldom ends in time, and still costs the account's rate. Nor does the SDK pause for another attempt
+	// where so much would not be left after the longest pause.
+	minCallTime = 250 * time.Millisecond
+
 	// dialTimeout and headerTimeout let a dead connection fail while there is time to try again. DescribeInstances
 	// takes about a second for packedInstances.
 	dialTimeout   = time.Second
@@ -83,14 +88,21 @@ const (
 	maxTenantRefreshCalls = maxRefreshCalls - 1
 
 	// maxClaimCalls is how many are for whose a group is. Only pools without a group ask, and a tenant can make any number of
-	// those: they must not hold up who is a member. A call tells of a hundred names.
-	maxClaimCalls = 2
+	// those: they must not hold up who is a member. A call tells of a hundred names, of one tenant. One is for other tenants than
+	// that which has the other.
+	maxClaimCalls       = 2
+	maxTenantClaimCalls = maxClaimCalls - 1
 
 	// maxImageCalls is how many are for images. Few are needed, since the pools of a fleet look for the same ones, and an
 	// answer is kept. But a tenant chooses what is looked for, and a broad name among all images of Amazon's takes
 	// seconds: two at a time are enough for one tenant, and the third is for the others.
 	maxImageCalls       = 3
 	maxTenantImageCalls = maxImageCalls - 1
+
+	// maxWaiting is how many calls of one kind (images, refreshes, whose a group is) one tenant may have waiting in a view, beside
+	// those that are made. A run waits for each, and so does a worker of Crossplane's, of which it has 100 by default: half
+	// of them are left to others. Two calls at a time that take 200 ms are as many within batchDeadline.
+	maxWaiting = 48
 )
 
 // Bounds that AWS sets.

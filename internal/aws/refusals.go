@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -11,9 +12,18 @@ import (
 // refused one by one, with the SDK's retries, are what keeps an account throttled. So for a moment one refusal answers
 // for all, and then a single call finds out whether it still holds. A rotated credential makes another view, which
 // was not refused.
+//
+// What one tenant is denied, another may be allowed that asks for something else. So where a call is for one tenant, a
+// refusal that can depend on what the call asked for answers that tenant alone.
 type refusals struct {
-	mu   sync.Mutex
-	byOp map[string]*refusal
+	mu    sync.Mutex
+	byKey map[refusalKey]*refusal
+}
+
+// A refusalKey is whose calls of an operation a refusal answers: the tenant's, or all.
+type refusalKey struct {
+	op, tenant string
+	all        bool
 }
 
 type refusal struct {
@@ -23,36 +33,55 @@ type refusal struct {
 	tried bool
 }
 
-// holds returns the refusal that answers a call, nil when the call is to be made. What comes of it must then be noted.
-func (r *refusals) holds(op string) *failure {
+// keys of the refusals that can answer a tenant's call of the operation.
+func refusalKeys(op, tenant string) (all, own refusalKey) {
+	return refusalKey{op: op, all: true}, refusalKey{op: op, tenant: tenant}
+}
+
+// holds returns the refusal that answers a call, nil when the call is to be made. What comes of it must then be noted. The
+// tenant is empty where the call is for many.
+func (r *refusals) holds(op, tenant string) *failure {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	held := r.byOp[op]
-	if held == nil {
-		return nil
+	all, own := refusalKeys(op, tenant)
+	now := time.Now()
+	for _, key := range []refusalKey{all, own} {
+		if held := r.byKey[key]; held != nil && (held.tried || now.Before(held.until)) {
+			return held.failure
+		}
 	}
-	if !held.tried && !time.Now().Before(held.until) {
-		held.tried = true
-		return nil
+	for _, key := range []refusalKey{all, own} {
+		if held := r.byKey[key]; held != nil {
+			held.tried = true
+		}
 	}
-	return held.failure
+	return nil
 }
 
 // note what came of a call.
-func (r *refusals) note(op string, f *failure) {
+func (r *refusals) note(op, tenant string, f *failure) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	all, own := refusalKeys(op, tenant)
+	delete(r.byKey, all)
+	delete(r.byKey, own)
 	if f == nil || !f.refusal() {
-		delete(r.byOp, op)
 		return
 	}
-	if r.byOp == nil {
-		r.byOp = make(map[string]*refusal)
+	now := time.Now()
+	if r.byKey == nil {
+		r.byKey = make(map[refusalKey]*refusal)
 	}
-	r.byOp[op] = &refusal{failure: f, until: time.Now().Add(refusalTime)}
+	// Of tenants that have not asked since.
+	maps.DeleteFunc(r.byKey, func(_ refusalKey, old *refusal) bool { return now.Sub(old.until) >= rememberTime })
+	key := own
+	if f.ofIdentity {
+		key = all
+	}
+	r.byKey[key] = &refusal{failure: f, until: now.Add(refusalTime)}
 }
 
-// refusal says that the same call of any other pool would fail alike.
+// refusal says that AWS said no to who asked, or to how often.
 func (f *failure) refusal() bool {
 	switch f.Reason {
 	case pool.ReadThrottled, pool.ReadAccessDenied, pool.ReadCredentialsInvalid:

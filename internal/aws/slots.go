@@ -2,15 +2,19 @@ package aws
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 )
 
+// errQueueFull says that as many of a tenant wait as may.
+var errQueueFull = errors.New("too many of the tenant wait for a slot")
+
 // Slots are how many may do something at a time. Who waits for one waits behind one of each other tenant, and not behind
 // all that another tenant wants.
 type slots struct {
-	// perTenant is how many one tenant may have at a time.
-	perTenant int
+	// perTenant is how many one tenant may have at a time, and waiting for how many it may wait beside. 0 is any number.
+	perTenant, waiting int
 
 	mu    sync.Mutex
 	free  int
@@ -20,14 +24,20 @@ type slots struct {
 	order  []string
 }
 
-func newSlots(n, perTenant int) *slots {
-	return &slots{perTenant: perTenant, free: n, taken: make(map[string]int), queues: make(map[string][]chan struct{})}
+func newSlots(n, perTenant, waiting int) *slots {
+	return &slots{perTenant: perTenant, waiting: waiting, free: n, taken: make(map[string]int), queues: make(map[string][]chan struct{})}
 }
 
-// take waits for a slot, which must be given back. It fails with the context's error when that ends first.
+// take waits for a slot, which must be given back. It fails with the context's error when that ends first, and at once with
+// errQueueFull when as many of the tenant wait as may: whoever waits behind those has little to hope for, and holds a worker
+// of Crossplane's meanwhile.
 func (s *slots) take(ctx context.Context, tenant string) error {
 	turn := make(chan struct{})
 	s.mu.Lock()
+	if s.waiting > 0 && len(s.queues[tenant]) >= s.waiting {
+		s.mu.Unlock()
+		return errQueueFull
+	}
 	if len(s.queues[tenant]) == 0 {
 		s.order = append(s.order, tenant)
 	}

@@ -34,7 +34,7 @@ func TestSlotsAreGivenInTurn(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newSlots(tc.n, tc.perTenant)
+				s := newSlots(tc.n, tc.perTenant, 0)
 				begin := time.Now()
 				got := make([]int, len(tc.args))
 				var wg sync.WaitGroup
@@ -58,6 +58,35 @@ func TestSlotsAreGivenInTurn(t *testing.T) {
 	}
 }
 
+// Who has as many waiting as may is told so at once, and so holds no worker of Crossplane's. Others wait as before.
+func TestSlotsHaveShortQueues(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSlots(1, 1, 2)
+		begin := time.Now()
+		var wg sync.WaitGroup
+		ask := func(tenant string, want error, after time.Duration) {
+			wg.Go(func() {
+				err := s.take(context.Background(), tenant)
+				if !errors.Is(err, want) || time.Since(begin) != after {
+					t.Errorf("%s: want %v after %s, got %v after %s", tenant, want, after, err, time.Since(begin))
+				}
+				if err == nil {
+					time.Sleep(time.Second)
+					s.give(tenant)
+				}
+			})
+			synctest.Wait()
+		}
+		ask("greedy", nil, 0)
+		ask("greedy", nil, time.Second)
+		ask("greedy", nil, 3*time.Second)
+		ask("greedy", errQueueFull, 0)
+		ask("modest", nil, 2*time.Second)
+		ask("greedy", errQueueFull, 0)
+		wg.Wait()
+	})
+}
+
 // However tenants ask, and give up: no more have a slot than there are, none has more than it may, and none is lost.
 func TestSlotsAreBounded(t *testing.T) {
 	type ask struct {
@@ -76,10 +105,11 @@ func TestSlotsAreBounded(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 4).Draw(rt, "slots")
 		perTenant := rapid.IntRange(1, n).Draw(rt, "per tenant")
+		waiting := rapid.IntRange(0, 4).Draw(rt, "waiting")
 		args := asks.Draw(rt, "asks")
 		var wrong []string
 		synctest.Test(t, func(*testing.T) {
-			s := newSlots(n, perTenant)
+			s := newSlots(n, perTenant, waiting)
 			var mu sync.Mutex
 			have, all := map[string]int{}, 0
 			note := func(tenant string, by int) {
@@ -98,7 +128,9 @@ func TestSlotsAreBounded(t *testing.T) {
 					ctx, cancel := context.WithTimeout(context.Background(), a.patience)
 					defer cancel()
 					if err := s.take(ctx, a.tenant); err != nil {
-						if !errors.Is(err, context.DeadlineExceeded) {
+						if !errors.Is(err, context.DeadlineExceeded) && (waiting == 0 || !errors.Is(err, errQueueFull)) {
+							mu.Lock()
+							defer mu.Unlock()
 							wrong = append(wrong, err.Error())
 						}
 						return

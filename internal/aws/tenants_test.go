@@ -311,7 +311,8 @@ func room(members, images int) Option {
 // A tenant can look for any number of names, found or not.
 func TestOneTenantsImageNamesDoNotEvictOthersImages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const madeUp = 3000
+		// As many at a time as may wait.
+		const madeUp, burst = 3000, 40
 		f := demoAWS()
 		r := newFakeReader(t, f, room(1000, 400))
 		look := func(tenant, name string) {
@@ -329,9 +330,9 @@ func TestOneTenantsImageNamesDoNotEvictOthersImages(t *testing.T) {
 		look("modest", "ubuntu-1.34.1-a")
 		members("modest", "demo")
 		before := f.ops()
-		for i := range madeUp / 100 {
+		for i := range madeUp / burst {
 			var wg sync.WaitGroup
-			for j := range 100 {
+			for j := range burst {
 				wg.Go(func() { look("greedy", fmt.Sprintf("made-up-%d-%d", i, j)) })
 			}
 			wg.Wait()

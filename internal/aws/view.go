@@ -61,10 +61,10 @@ func newView(c Clients, region string, log logging.Logger, m *metrics, held budg
 		clients: c,
 		packing: newPacking(),
 		// What is read for many tenants in one call is nobody's alone.
-		caller:       &caller{region: region, metrics: m, log: log, slots: newSlots(maxCalls, maxCalls), refusals: &refusals{}},
-		refreshSlots: newSlots(maxRefreshCalls, maxTenantRefreshCalls),
-		imageSlots:   newSlots(maxImageCalls, maxTenantImageCalls),
-		claimSlots:   newSlots(maxClaimCalls, maxClaimCalls),
+		caller:       &caller{region: region, metrics: m, log: log, slots: newSlots(maxCalls, maxCalls, 0), refusals: &refusals{}},
+		refreshSlots: newSlots(maxRefreshCalls, maxTenantRefreshCalls, maxWaiting),
+		imageSlots:   newSlots(maxImageCalls, maxTenantImageCalls, maxWaiting),
+		claimSlots:   newSlots(maxClaimCalls, maxTenantClaimCalls, maxWaiting),
 	}
 	v.memberships = batch.New(batch.Config[string, membership]{
 		Fetch:    v.fetchMemberships,
@@ -75,6 +75,10 @@ func newView(c Clients, region string, log logging.Logger, m *metrics, held budg
 		MaxKeys:  valuesPerFilter,
 		MaxAge:   maxAge,
 		Remember: rememberTime,
+		// A group whose members do not fit into a page takes several, one after the other, and one that was never read may be as
+		// large, or have a name that AWS refuses.
+		AloneWeight: packedInstances,
+		NewApart:    true,
 		// What fits into one call of either kind costs nothing.
 		RideKeys:   groupsPerCall,
 		RideWeight: packedInstances,
@@ -82,7 +86,7 @@ func newView(c Clients, region string, log logging.Logger, m *metrics, held budg
 		Observer:   m.observer("membership"),
 	})
 	v.claims = batch.New(batch.Config[string, outcome[*pool.Claim]]{
-		Fetch:    v.fetchClaims,
+		FetchFor: v.fetchClaims,
 		Clone:    clonePointer[pool.Claim],
 		Gather:   gatherTime,
 		Deadline: batchDeadline,
@@ -166,9 +170,9 @@ func (v *view) fetchMemberships(ctx context.Context, names []string) map[string]
 	return out
 }
 
-func (v *view) fetchClaims(ctx context.Context, names []string) map[string]batch.Result[outcome[*pool.Claim]] {
+func (v *view) fetchClaims(ctx context.Context, names []string, tenant string) map[string]batch.Result[outcome[*pool.Claim]] {
 	out := make(map[string]batch.Result[outcome[*pool.Claim]], len(names))
-	for name, o := range readGroups(ctx, v, v.caller.of(v.claimSlots, ""), names, claim) {
+	for name, o := range readGroups(ctx, v, v.caller.of(v.claimSlots, tenant), names, claim) {
 		out[name] = batch.Result[outcome[*pool.Claim]]{Value: o, Keep: o.failure == nil}
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 
 // A flight is one batch, from its first key to its answer.
 type flight[K comparable, V any] struct {
+	berth berth
 	// keys, seats, launched and at are guarded by the Loader, and keys and at do not change once launched.
 	keys []K
 	// seats holds those keys that callers wait for. A rider has none.

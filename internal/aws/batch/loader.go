@@ -17,10 +17,12 @@ type Result[V any] struct {
 	Keep bool
 }
 
-// A Config says how a Loader works. One of Fetch and FetchOne, and Clone, are required.
+// A Config says how a Loader works. One of Fetch, FetchFor and FetchOne, and Clone, are required.
 type Config[K comparable, V any] struct {
 	// Fetch reads the keys. It must answer each of them, failures included, and end with the context.
 	Fetch func(ctx context.Context, keys []K) map[K]Result[V]
+	// FetchFor is a Fetch of the keys of one payer: those of others are other batches.
+	FetchFor func(ctx context.Context, keys []K, payer string) map[K]Result[V]
 	// FetchOne reads one key, for a payer, where there is no common call for several: each key is a batch then, so that
 	// nobody waits for what others want.
 	FetchOne func(ctx context.Context, key K, payer string) Result[V]
@@ -33,10 +35,17 @@ type Config[K comparable, V any] struct {
 	Gather time.Duration
 	// Deadline of a Fetch. It is the batch's own: no caller's context can end what others wait for.
 	Deadline time.Duration
-	// MaxKeys launches a batch of Fetch before Gather is over. Default: one key a batch.
+	// MaxKeys launches a batch of several keys before Gather is over. Default: one key a batch.
 	MaxKeys int
 	// MaxAge caps the age that callers accept.
 	MaxAge time.Duration
+
+	// AloneWeight is the most that a key may weigh, by what is known of it, to be read with others. One that weighs more has
+	// a batch of its own, so that nobody waits for its answer. Default: any weight.
+	AloneWeight int
+	// NewApart reads keys of which nothing is kept apart from those of which something is, so that these do not wait for what
+	// may be large, and do not fail with what may be bad. Default: together.
+	NewApart bool
 
 	// Remember is how long after it was last wanted a kept key still rides along and takes up room.
 	Remember time.Duration
@@ -58,8 +67,8 @@ type Loader[K comparable, V any] struct {
 	cfg Config[K, V]
 
 	mu sync.Mutex
-	// open is the batch that still gathers keys, nil when there is none.
-	open *flight[K, V]
+	// open are the batches that still gather keys.
+	open map[berth]*flight[K, V]
 	// flights holds, by key, the newest batch that reads it.
 	flights map[K]*flight[K, V]
 	cache   cache[K, V]
@@ -77,6 +86,7 @@ func New[K comparable, V any](cfg Config[K, V]) *Loader[K, V] {
 
 	return &Loader[K, V]{
 		cfg:     cfg,
+		open:    make(map[berth]*flight[K, V]),
 		flights: make(map[K]*flight[K, V]),
 		cache:   cache[K, V]{entries: make(map[K]*entry[V]), budget: cfg.Budget, remember: cfg.Remember},
 	}
@@ -99,7 +109,7 @@ func (l *Loader[K, V]) Want(key K, maxAge time.Duration, payer string) *Pending[
 
 	f, from := l.flights[key], SourceShared
 	if f == nil || (f.launched && now.Sub(f.at) >= maxAge) {
-		f, from = l.board(key), SourceCall
+		f, from = l.board(key, payer), SourceCall
 	}
 	f.seats[key] = &seat{wanted: now, maxAge: maxAge, payer: payer}
 	l.cfg.Observer.Wanted(from)
@@ -109,7 +119,7 @@ func (l *Loader[K, V]) Want(key K, maxAge time.Duration, payer string) *Pending[
 		r, p.ok = f.results[key]
 		p.value, p.at = r.Value, f.at
 	}
-	if !f.launched && l.cfg.FetchOne == nil && len(f.keys) >= l.cfg.MaxKeys {
+	if !f.launched && !f.berth.isAlone && len(f.keys) >= l.cfg.MaxKeys {
 		l.launch(f)
 	}
 	return p
@@ -141,23 +151,45 @@ func (l *Loader[K, V]) Close() {
 	l.cache.close()
 }
 
-// board adds the key to the batch that gathers, and begins one when there is none or when each key has its own.
-func (l *Loader[K, V]) board(key K) *flight[K, V] {
-	f := l.open
-	if f == nil {
-		f = &flight[K, V]{seats: make(map[K]*seat), done: make(chan struct{})}
+// board adds the key to the batch that gathers such keys, and begins one when there is none or when the key has its own.
+func (l *Loader[K, V]) board(key K, payer string) *flight[K, V] {
+	b := l.berthOf(key, payer)
+	f := l.open[b]
+	if f == nil || b.isAlone {
+		f = &flight[K, V]{berth: b, seats: make(map[K]*seat), done: make(chan struct{})}
 		f.timer = time.AfterFunc(l.cfg.Gather, func() {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.launch(f)
 		})
-		if l.cfg.FetchOne == nil {
-			l.open = f
+		if !b.isAlone {
+			l.open[b] = f
 		}
 	}
 	f.keys = append(f.keys, key)
 	l.flights[key] = f
 	return f
+}
+
+// A berth is what keys of a batch have in common.
+type berth struct {
+	// payer of a FetchFor.
+	payer string
+	isNew bool
+	// isAlone says that the batch has one key.
+	isAlone bool
+}
+
+func (l *Loader[K, V]) berthOf(key K, payer string) berth {
+	e := l.cache.entries[key]
+	b := berth{
+		isNew:   l.cfg.NewApart && e == nil,
+		isAlone: l.cfg.FetchOne != nil || l.cfg.AloneWeight > 0 && e != nil && e.weight > l.cfg.AloneWeight,
+	}
+	if l.cfg.FetchFor != nil {
+		b.payer = payer
+	}
+	return b
 }
 
 // launch ends the gathering of a batch and reads it.
@@ -167,8 +199,8 @@ func (l *Loader[K, V]) launch(f *flight[K, V]) {
 	}
 	f.launched, f.at = true, time.Now()
 	f.timer.Stop()
-	if l.open == f {
-		l.open = nil
+	if l.open[f.berth] == f {
+		delete(l.open, f.berth)
 	}
 	l.cache.sweepNowAndThen(f.at)
 
@@ -179,21 +211,23 @@ func (l *Loader[K, V]) launch(f *flight[K, V]) {
 		l.flights[k] = f
 	}
 	l.cfg.Observer.Launched(wanted, len(riders))
-	if l.cfg.FetchOne == nil {
-		go l.fly(f, l.cfg.Fetch)
-		return
-	}
 	payer := f.seats[f.keys[0]].payer
-	go l.fly(f, func(ctx context.Context, keys []K) map[K]Result[V] {
-		return map[K]Result[V]{keys[0]: l.cfg.FetchOne(ctx, keys[0], payer)}
+	go l.fly(f, func(ctx context.Context) map[K]Result[V] {
+		switch {
+		case l.cfg.FetchOne != nil:
+			return map[K]Result[V]{f.keys[0]: l.cfg.FetchOne(ctx, f.keys[0], payer)}
+		case l.cfg.FetchFor != nil:
+			return l.cfg.FetchFor(ctx, f.keys, f.berth.payer)
+		}
+		return l.cfg.Fetch(ctx, f.keys)
 	})
 }
 
 // riders are kept keys that fit into the batch without another call and will soon be too old to be an answer. A key that is
-// read alone takes none along: nobody would answer those who then wait for them.
+// read alone takes none along: nobody would answer those who then wait for them. Nor do new ones that are read apart.
 func (l *Loader[K, V]) riders(f *flight[K, V]) []K {
 	room, weight := l.cfg.RideKeys-len(f.keys), l.cfg.RideWeight
-	if room <= 0 || l.cfg.FetchOne != nil {
+	if room <= 0 || f.berth.isAlone || f.berth.isNew {
 		return nil
 	}
 	for _, k := range f.keys {
@@ -202,11 +236,11 @@ func (l *Loader[K, V]) riders(f *flight[K, V]) []K {
 	return l.cache.ageing(f.at, room, weight, func(k K) bool { return l.flights[k] != nil })
 }
 
-func (l *Loader[K, V]) fly(f *flight[K, V], fetch func(context.Context, []K) map[K]Result[V]) {
+func (l *Loader[K, V]) fly(f *flight[K, V], fetch func(context.Context) map[K]Result[V]) {
 	// Detached on purpose: the first caller may go away while others wait for the same batch.
 	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Deadline)
 	defer cancel()
-	results := fetch(ctx, f.keys)
+	results := fetch(ctx)
 
 	l.mu.Lock()
 	for _, k := range f.keys {
