@@ -32,6 +32,8 @@ type fakeAWS struct {
 	refreshes map[string][]astypes.InstanceRefresh
 	// pageSize of DescribeInstances, when smaller than what was asked for.
 	pageSize int
+	// unfiltered says that DescribeImages answers with every image, whatever it was asked for.
+	unfiltered bool
 	// fail is called before each answer, with the names or filter values and the page, which begins with 0.
 	fail func(op string, names []string, page int) error
 
@@ -158,7 +160,7 @@ func (f *fakeAWS) DescribeImages(ctx context.Context, in *ec2.DescribeImagesInpu
 		if deprecated && !awssdk.ToBool(in.IncludeDeprecated) || i.State == ec2types.ImageStateDisabled && !awssdk.ToBool(in.IncludeDisabled) {
 			continue
 		}
-		if slices.Contains(ids, awssdk.ToString(i.ImageId)) || len(names) > 0 && matchesFilters(in, i) {
+		if f.unfiltered || slices.Contains(ids, awssdk.ToString(i.ImageId)) || len(names) > 0 && matchesFilters(in, i) {
 			out.Images = append(out.Images, i)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -19,6 +20,9 @@ import (
 func (v *view) readImage(ctx context.Context, q pool.ImageQuery, tenant string) outcome[*pool.Image] {
 	var images []types.Image
 	isWanted := imagerule.IsWanted(q)
+	isAnswer := func(i types.Image) bool {
+		return isWanted(awssdk.ToString(i.Name)) && isImageID(awssdk.ToString(i.ImageId)) && isAsked(i, q)
+	}
 	f := pages(ctx, v.caller.of(v.imageSlots, tenant), opImages, 1,
 		func(ctx context.Context, token *string) (*ec2.DescribeImagesOutput, error) {
 			return v.clients.EC2.DescribeImages(ctx, &ec2.DescribeImagesInput{
@@ -36,7 +40,7 @@ func (v *view) readImage(ctx context.Context, q pool.ImageQuery, tenant string) 
 			})
 		},
 		func(out *ec2.DescribeImagesOutput) *string {
-			images = append(images, slices.DeleteFunc(out.Images, func(i types.Image) bool { return !isWanted(awssdk.ToString(i.Name)) })...)
+			images = append(images, slices.DeleteFunc(out.Images, func(i types.Image) bool { return !isAnswer(i) })...)
 			// Of all pages only the newest stays in memory.
 			if len(images) > 1 {
 				images = []types.Image{slices.MaxFunc(images, byCreation)}
@@ -47,6 +51,21 @@ func (v *view) readImage(ctx context.Context, q pool.ImageQuery, tenant string) 
 		return outcome[*pool.Image]{failure: f}
 	}
 	return outcome[*pool.Image]{value: newest(images)}
+}
+
+// isAsked reports whether an image is one that the filters of its look-up let through. An endpoint that is not AWS could answer
+// with any. The owner that a query names can be an alias, which says nothing of the account.
+func isAsked(i types.Image, q pool.ImageQuery) bool {
+	owned := !isAccount(q.Owner) || awssdk.ToString(i.OwnerId) == q.Owner
+	return owned && string(i.Architecture) == q.Architecture && i.State == types.ImageStateAvailable
+}
+
+func isAccount(owner string) bool { return strings.Trim(owner, "0123456789") == "" }
+
+// isImageID reports whether a text looks like the id of an image.
+func isImageID(id string) bool {
+	rest, ok := strings.CutPrefix(id, "ami-")
+	return ok && strings.Trim(rest, "0123456789abcdefghijklmnopqrstuvwxyz") == ""
 }
 
 // readPins reads pinned images by id, as many a call as AWS lets. An image that AWS does not have is a nil one. The filter

@@ -71,6 +71,45 @@ func TestALookUpTakesItsOwnVersion(t *testing.T) {
 	}
 }
 
+// TestALookUpTakesOnlyWhatItAskedFor holds that an image is taken only where it is what the filters let through, as an endpoint that
+// is not AWS may ignore them.
+func TestALookUpTakesOnlyWhatItAskedFor(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		change func(*types.Image)
+		owner  string
+		want   bool
+	}{
+		"Asked":          {reason: "All is as it was asked for.", change: func(*types.Image) {}, want: true},
+		"Alias":          {reason: "The owner's alias does not tell its account.", change: func(i *types.Image) { i.OwnerId = awssdk.String("2") }, owner: "amazon", want: true},
+		"OtherOwner":     {reason: "Anyone can publish an image of the same name.", change: func(i *types.Image) { i.OwnerId = awssdk.String("2") }},
+		"NoOwner":        {reason: "EC2 always says who owns an image.", change: func(i *types.Image) { i.OwnerId = nil }},
+		"Architecture":   {reason: "An instance would not boot.", change: func(i *types.Image) { i.Architecture = "arm64" }},
+		"State":          {reason: "An image that is pending may fail.", change: func(i *types.Image) { i.State = "pending" }},
+		"NoImageID":      {reason: "What is no id would go into a launch template.", change: func(i *types.Image) { i.ImageId = awssdk.String("resolve:ssm:x") }},
+		"NothingAtAll":   {reason: "An empty answer is none.", change: func(i *types.Image) { *i = types.Image{} }},
+		"IDWithNewlines": {reason: "An id has no other characters.", change: func(i *types.Image) { i.ImageId = awssdk.String("ami-1\n") }},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			image := types.Image{ImageId: awssdk.String("ami-1"), Name: awssdk.String("ubuntu-1"), OwnerId: awssdk.String("1"), Architecture: "x86_64", State: "available"}
+			tc.change(&image)
+			owner := "1"
+			if tc.owner != "" {
+				owner = tc.owner
+			}
+			r := newFakeReader(t, &fakeAWS{images: []types.Image{image}, unfiltered: true})
+			got := r.Read(context.Background(), pool.Query{
+				Identity: podIdentity, Region: "us-east-1", MaxAge: time.Minute,
+				Image: &pool.ImageQuery{Owner: owner, Name: "ubuntu-*", Architecture: "x86_64"},
+			}).Image
+			if !got.Known() || (got.Value != nil) != tc.want {
+				t.Errorf("\n%s\nRead(...).Image: want an image %t, got %+v", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
+
 // TestPinnedImagesAreReadTogether holds that pinned images cost a call for two hundred, and that one which does not exist, or
 // is disabled, costs the others nothing.
 func TestPinnedImagesAreReadTogether(t *testing.T) {

@@ -166,7 +166,7 @@ func (c *clients) DescribeImages(_ context.Context, in *ec2.DescribeImagesInput,
 			continue
 		}
 		out.Images = append(out.Images, ec2types.Image{
-			ImageId: awssdk.String(i.ID), Name: awssdk.String(i.Name), Architecture: ec2types.ArchitectureValues(i.Architecture),
+			ImageId: awssdk.String(i.ID), Name: awssdk.String(i.Name), OwnerId: awssdk.String(i.Owner), Architecture: ec2types.ArchitectureValues(i.Architecture),
 			RootDeviceName: awssdk.String(i.Device()), State: ec2types.ImageStateAvailable,
 			// The account has them oldest first.
 			CreationDate: awssdk.String(simulator.ImageDate(n)),
