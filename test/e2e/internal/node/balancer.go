@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -75,7 +76,7 @@ func (b *balancer) certificate() (*tls.Certificate, error) {
 func (b *balancer) inTurn() []*Pod {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var out []*Pod
+	out := make([]*Pod, 0, len(b.pods))
 	for i := range b.pods {
 		out = append(out, b.pods[(b.next+i)%len(b.pods)])
 	}
@@ -96,10 +97,8 @@ func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
-	defer rsp.Body.Close()
-	for k, v := range rsp.Header {
-		w.Header()[k] = v
-	}
+	defer func() { _ = rsp.Body.Close() }()
+	maps.Copy(w.Header(), rsp.Header)
 	w.WriteHeader(rsp.StatusCode)
 	_, _ = io.Copy(w, rsp.Body)
 	for k, v := range rsp.Trailer {

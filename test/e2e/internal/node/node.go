@@ -156,7 +156,7 @@ func (n *Node) runAll(ctx context.Context, d kube.Object) error {
 	before := n.pods[name]
 	n.mu.Unlock()
 	var pods []*Pod
-	for i := range int(replicas) {
+	for i := range replicas {
 		if i < len(before) && before[i].runs() {
 			pods = append(pods, before[i])
 			continue
