@@ -136,12 +136,6 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 		to:   "return again",
 	},
 	{
-		name: "agrees on one answer", property: refreshes,
-		file: inMachine,
-		from: "return pool.IsAfter(in.Memory.LostReading, in.Reading.Oldest)",
-		to:   "return pool.IsAfter(in.Memory.LostReading, in.Reading.Oldest) || !in.Memory.LostReading.IsZero()",
-	},
-	{
 		name: "believes a reading from before the switch", property: refreshes,
 		file: inAgain,
 		from: "Refresh: news && ",
