@@ -254,6 +254,11 @@ func tooLarge(op string, signingIn bool) *failure {
 	return f
 }
 
+// malformed is for an answer of which a part is nothing that AWS answers.
+func malformed(op string) *failure {
+	return failed(pool.ReadPartial, "%s answered with a number or an id that AWS does not have (%s)", op, guide)
+}
+
 func partial(op string) *failure {
 	return failed(pool.ReadPartial, "%s answered only in part", op)
 }

@@ -12,18 +12,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/syntax"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/tagging"
 )
 
 // readGroups reads groups by name, as many a call as AWS lets, and of each what is wanted. A group that AWS does not have is
-// a nil one.
-func readGroups[T any](ctx context.Context, v *view, c *caller, names []string, of func(*types.AutoScalingGroup) *T) map[string]outcome[*T] {
+// a nil one, and one of which AWS says what cannot be has failed.
+func readGroups[T any](ctx context.Context, v *view, c *caller, names []string, of func(*types.AutoScalingGroup) outcome[*T]) map[string]outcome[*T] {
 	out := make(map[string]outcome[*T], len(names))
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for part := range slices.Chunk(names, groupsPerCall) {
 		wg.Go(func() {
-			found := isolate(part, func(names []string) (map[string]*T, *failure) { return describeGroups(ctx, v, c, names, of) })
+			found := flat(isolate(part, func(names []string) (map[string]outcome[*T], *failure) { return describeGroups(ctx, v, c, names, of) }))
 			mu.Lock()
 			defer mu.Unlock()
 			maps.Copy(out, found)
@@ -33,8 +34,8 @@ func readGroups[T any](ctx context.Context, v *view, c *caller, names []string, 
 	return out
 }
 
-func describeGroups[T any](ctx context.Context, v *view, c *caller, names []string, of func(*types.AutoScalingGroup) *T) (map[string]*T, *failure) {
-	found := make(map[string]*T, len(names))
+func describeGroups[T any](ctx context.Context, v *view, c *caller, names []string, of func(*types.AutoScalingGroup) outcome[*T]) (map[string]outcome[*T], *failure) {
+	found := make(map[string]outcome[*T], len(names))
 	f := pages(ctx, c, opGroups, len(names),
 		func(ctx context.Context, token *string) (*autoscaling.DescribeAutoScalingGroupsOutput, error) {
 			return v.clients.AutoScaling.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{
@@ -56,7 +57,10 @@ func describeGroups[T any](ctx context.Context, v *view, c *caller, names []stri
 	return found, nil
 }
 
-func group(g *types.AutoScalingGroup) *pool.Group {
+func group(g *types.AutoScalingGroup) outcome[*pool.Group] {
+	if awssdk.ToInt32(g.DesiredCapacity) < 0 || slices.ContainsFunc(g.Instances, isMalformed) {
+		return outcome[*pool.Group]{failure: malformed(opGroups)}
+	}
 	out := &pool.Group{
 		ARN:              awssdk.ToString(g.AutoScalingGroupARN),
 		Name:             awssdk.ToString(g.AutoScalingGroupName),
@@ -68,11 +72,20 @@ func group(g *types.AutoScalingGroup) *pool.Group {
 	}
 	// AWS promises no order, and what is reported must not change while AWS says the same.
 	slices.SortFunc(out.Members, func(a, b pool.GroupMember) int { return cmp.Compare(a.InstanceID, b.InstanceID) })
-	return out
+	return outcome[*pool.Group]{value: out}
+}
+
+// isMalformed says that a member has an id or a zone that AWS does not have. Both are shown to people.
+func isMalformed(i types.Instance) bool {
+	zone := awssdk.ToString(i.AvailabilityZone)
+	return !syntax.InstanceID.Matches(awssdk.ToString(i.InstanceId)) || zone != "" && !syntax.Zone.Matches(zone)
 }
 
 // claim is what of a group tells whose it is.
-func claim(g *types.AutoScalingGroup) *pool.Claim {
+func claim(g *types.AutoScalingGroup) outcome[*pool.Claim] {
+	if awssdk.ToInt32(g.MaxSize) < 0 {
+		return outcome[*pool.Claim]{failure: malformed(opGroups)}
+	}
 	out := &pool.Claim{
 		// AWS gives a group a status only while it is deleted.
 		// https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_AutoScalingGroup.html
@@ -91,7 +104,7 @@ func claim(g *types.AutoScalingGroup) *pool.Claim {
 			out.Owner.Name = value
 		}
 	}
-	return out
+	return outcome[*pool.Claim]{value: out}
 }
 
 func launchTemplateID(g *types.AutoScalingGroup) string {

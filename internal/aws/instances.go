@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/syntax"
 )
 
 // groupTag is put on every instance of a group by Auto Scaling, and taken off one that is detached.
@@ -38,12 +39,7 @@ func (v *view) readInstances(ctx context.Context, names []string, size func(stri
 			})
 			mu.Lock()
 			defer mu.Unlock()
-			for n, o := range found {
-				if o.failure != nil {
-					o.value = outcome[[]pool.Instance]{failure: o.failure}
-				}
-				out[n] = o.value
-			}
+			maps.Copy(out, flat(found))
 		})
 	}
 	wg.Wait()
@@ -82,8 +78,8 @@ func parts(names []string, size func(string) int, page int) [][]string {
 	return append(out, names[begin:])
 }
 
-// describeInstances reads the instances of groups. A group one of whose instances has no id, or lives and has no zone, failed:
-// there is no providerID without them, and a list without that instance would be a shorter one.
+// describeInstances reads the instances of groups. A group one of whose instances has no id of EC2's, or lives and has no such
+// zone, failed: there is no providerID without them, and a list without that instance would be a shorter one.
 func (v *view) describeInstances(ctx context.Context, names []string, page int) (map[string]outcome[[]pool.Instance], *failure) {
 	values := make([]string, 0, len(names))
 	wanted := make(map[string]bool, len(names))
@@ -113,6 +109,8 @@ func (v *view) describeInstances(ctx context.Context, names []string, page int) 
 					case !wanted[name]:
 					case in.ID == "" || in.Zone == "" && !in.Gone():
 						found[name] = outcome[[]pool.Instance]{failure: partial(opInstances)}
+					case !syntax.InstanceID.Matches(in.ID) || !syntax.Zone.Matches(in.Zone) && !in.Gone():
+						found[name] = outcome[[]pool.Instance]{failure: malformed(opInstances)}
 					default:
 						byID[in.ID], groups[in.ID] = in, name
 					}

@@ -6,6 +6,18 @@ type outcome[T any] struct {
 	failure *failure
 }
 
+// flat is what was found for names that were read together: the failure of the call, or else what it says of each.
+func flat[T any](found map[string]outcome[outcome[T]]) map[string]outcome[T] {
+	out := make(map[string]outcome[T], len(found))
+	for n, o := range found {
+		if o.failure != nil {
+			o.value = outcome[T]{failure: o.failure}
+		}
+		out[n] = o.value
+	}
+	return out
+}
+
 // isolate reads names together. When AWS refuses the names themselves it halves them until the bad one stands alone, so
 // that one pool's name does not cost the others their answer. So it does when the answer is too large.
 func isolate[T any](names []string, read func([]string) (map[string]T, *failure)) map[string]outcome[T] {

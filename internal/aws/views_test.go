@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -133,6 +134,10 @@ func TestTenantsAreIsolated(t *testing.T) {
 		}
 	}), 1, 25)
 
+	memberOf := func(tenant, region, group string) string {
+		sum := sha256.Sum256([]byte(tenant + "/" + region + "/" + group))
+		return fmt.Sprintf("i-%x", sum[:8])
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		args := steps.Draw(rt, "steps")
 		broken := rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "broken")
@@ -141,11 +146,11 @@ func TestTenantsAreIsolated(t *testing.T) {
 		synctest.Test(t, func(*testing.T) {
 			// Every tenant has groups of the same names. What is in them says whose they are.
 			r := NewReader(WithNewClients(func(_ context.Context, id pool.Identity, region string) (Clients, error) {
-				owner := string(id.SharedCredentials) + "/" + region
 				f := &fakeAWS{takes: 300 * time.Millisecond}
 				for _, g := range []string{"one", "two", "three"} {
-					f.groups = append(f.groups, fakeGroup(g, "i-"+owner+"-"+g))
-					f.instances = append(f.instances, fakeInstance(g, "i-"+owner+"-"+g, "running"))
+					member := memberOf(string(id.SharedCredentials), region, g)
+					f.groups = append(f.groups, fakeGroup(g, member))
+					f.instances = append(f.instances, fakeInstance(g, member, "running"))
 				}
 				if string(id.SharedCredentials) == broken {
 					f.fail = func(string, []string, int) error { return apiError("UnauthorizedOperation", "no") }
@@ -157,7 +162,7 @@ func TestTenantsAreIsolated(t *testing.T) {
 				time.Sleep(s.pause)
 				wg.Go(func() {
 					got := r.Read(context.Background(), pool.Query{Identity: tenant(s.tenant), Region: s.region, GroupName: s.group, MaxAge: s.maxAge})
-					want := "i-" + s.tenant + "/" + s.region + "-" + s.group
+					want := memberOf(s.tenant, s.region, s.group)
 					mu.Lock()
 					defer mu.Unlock()
 					switch {

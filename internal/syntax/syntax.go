@@ -71,6 +71,13 @@ var (
 		length:  21,
 		Words:   "must be an AMI id such as ami-0123456789abcdef0",
 	}
+	// AWS answers with these, and no person writes them. It has made them longer once, from 8 digits to 17, so any number of
+	// digits will do.
+	InstanceID = Syntax{
+		pattern: regexp.MustCompile(`^i-[0-9a-f]+$`),
+		length:  34,
+		Words:   "must be an instance id such as i-0123456789abcdef0",
+	}
 	SecurityGroupID = Syntax{
 		pattern: regexp.MustCompile(`^sg-[0-9a-f]{8}([0-9a-f]{9})?$`),
 		length:  20,
