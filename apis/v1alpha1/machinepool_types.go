@@ -277,12 +277,13 @@ type MachineImage struct {
 
 	// NameFormat of the images to look among. {semver} stands for the Kubernetes version without its v and +suffix, {version}
 	// for the version without its +suffix; one of them must be there. {suffix} stands for what is behind the +, as in
-	// rke2-{semver}-{suffix}-*: rke2r1 in v1.34.1+rke2r1. * and ? are wildcards. An image whose name has another version in
+	// rke2-{semver}-{suffix}-*: rke2r1 in v1.34.1+rke2r1. * and ? are wildcards, at most 10. An image whose name has another version in
 	// that place is never taken, whatever a wildcard matches: not 1.34.10 or 1.34.1-rc.1 for 1.34.1, and not 1.34.1-rke2r2 for
 	// 1.34.1+rke2r1. An image whose name has no suffix there is taken, unless the format asks for {suffix}.
 	// +optional
 	// +kubebuilder:default="capa-ami-ubuntu-24.04-?{semver}-*"
 	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^*?]*([*?][^*?]*){0,10}$')",message="may hold at most 10 wildcards"
 	// +kubebuilder:validation:XValidation:rule="self.contains('{semver}') || self.contains('{version}')",message="must hold {semver} or {version}, where the Kubernetes version goes"
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([][A-Za-z0-9 ()./@_\\'*?-]|[{](semver|version|suffix)[}])*$')",message="may hold only what an AMI's name can (letters, digits, spaces and ( ) [ ] . / @ _ - and single quotes), the wildcards * and ?, {semver}, {version} and {suffix}"
 	NameFormat string `json:"nameFormat,omitempty"`

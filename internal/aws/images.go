@@ -14,6 +14,7 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/aws/batch"
 	imagerule "github.com/crossplane-contrib/function-aws-machinepool/internal/image"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/syntax"
 )
 
 // readImage returns the newest image that a query wants, nil when there is none.
@@ -57,8 +58,11 @@ func (v *view) readImage(ctx context.Context, q pool.ImageQuery, tenant string) 
 // with any. The owner that a query names can be an alias, which says nothing of the account.
 func isAsked(i types.Image, q pool.ImageQuery) bool {
 	owned := !isAccount(q.Owner) || awssdk.ToString(i.OwnerId) == q.Owner
-	return owned && string(i.Architecture) == q.Architecture && i.State == types.ImageStateAvailable
+	return owned && isDevice(i.RootDeviceName) && string(i.Architecture) == q.Architecture && i.State == types.ImageStateAvailable
 }
+
+// isDevice reports whether a text is the name of a device, or none at all, as of an image that AWS does not describe so far.
+func isDevice(name *string) bool { return awssdk.ToString(name) == "" || syntax.DeviceName.Matches(*name) }
 
 func isAccount(owner string) bool { return strings.Trim(owner, "0123456789") == "" }
 
@@ -85,7 +89,9 @@ func (v *view) readPins(ctx context.Context, ids []string) map[string]batch.Resu
 		},
 		func(out *ec2.DescribeImagesOutput) *string {
 			for i := range out.Images {
-				found[awssdk.ToString(out.Images[i].ImageId)] = imageOf(&out.Images[i])
+				if isDevice(out.Images[i].RootDeviceName) {
+					found[awssdk.ToString(out.Images[i].ImageId)] = imageOf(&out.Images[i])
+				}
 			}
 			return out.NextToken
 		})

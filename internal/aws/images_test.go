@@ -88,6 +88,7 @@ func TestALookUpTakesOnlyWhatItAskedFor(t *testing.T) {
 		"State":          {reason: "An image that is pending may fail.", change: func(i *types.Image) { i.State = "pending" }},
 		"NoImageID":      {reason: "What is no id would go into a launch template.", change: func(i *types.Image) { i.ImageId = awssdk.String("resolve:ssm:x") }},
 		"NothingAtAll":   {reason: "An empty answer is none.", change: func(i *types.Image) { *i = types.Image{} }},
+		"Device":         {reason: "A device goes into a launch template.", change: func(i *types.Image) { i.RootDeviceName = awssdk.String("/dev/`id`") }},
 		"IDWithNewlines": {reason: "An id has no other characters.", change: func(i *types.Image) { i.ImageId = awssdk.String("ami-1\n") }},
 	}
 	for name, tc := range cases {

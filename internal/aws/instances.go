@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -160,7 +161,7 @@ func instance(i *types.Instance) pool.Instance {
 // interface. Its other addresses belong to Pods where the VPC CNI hands them out.
 func internalIPs(i *types.Instance) []string {
 	var out []string
-	if ip := awssdk.ToString(i.PrivateIpAddress); ip != "" {
+	if ip := awssdk.ToString(i.PrivateIpAddress); isAddress(ip) {
 		out = append(out, ip)
 	}
 	var v6 []types.InstanceIpv6Address
@@ -177,9 +178,15 @@ func internalIPs(i *types.Instance) []string {
 			}
 			return cmp.Compare(awssdk.ToString(a.Ipv6Address), awssdk.ToString(b.Ipv6Address))
 		})
-		if ip := awssdk.ToString(first.Ipv6Address); ip != "" {
+		if ip := awssdk.ToString(first.Ipv6Address); isAddress(ip) {
 			out = append(out, ip)
 		}
 	}
 	return out
+}
+
+// isAddress reports whether a text is an IP address: anything else would be shown as one.
+func isAddress(text string) bool {
+	_, err := netip.ParseAddr(text)
+	return err == nil
 }

@@ -93,28 +93,15 @@ func unlistable(instances []pool.Instance) *pool.ReadError {
 		}
 	}
 	for _, i := range instances {
-		if len(i.Zone)+len(i.ID) > v1alpha1.MaxProviderIDLength-len(ProviderID("", "")) || !isID(i.ID) || !isZone(i.Zone) {
+		if len(i.Zone)+len(i.ID) > v1alpha1.MaxProviderIDLength-len(ProviderID("", "")) {
 			return &pool.ReadError{
 				Reason:  pool.ReadPartial,
-				Message: "ec2:DescribeInstances returned an instance whose id or zone is none of EC2's",
+				Message: fmt.Sprintf("ec2:DescribeInstances returned an instance whose zone and id take more than %d characters: it is none of EC2's", v1alpha1.MaxProviderIDLength),
 			}
 		}
 	}
 	return nil
 }
-
-// isID reports whether a text looks like the id of an instance. A provider id is a path, which nothing else may get into.
-func isID(id string) bool {
-	rest, ok := strings.CutPrefix(id, "i-")
-	return ok && consistsOf(rest, lowerAndDigits)
-}
-
-// isZone reports whether a text looks like the name of an availability zone.
-func isZone(zone string) bool { return consistsOf(zone, lowerAndDigits+"-") }
-
-const lowerAndDigits = "abcdefghijklmnopqrstuvwxyz0123456789"
-
-func consistsOf(text, characters string) bool { return strings.Trim(text, characters) == "" }
 
 // compared is EC2's list held against the group's own.
 func compared(r pool.Reading, last Last) Members {

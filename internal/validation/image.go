@@ -22,10 +22,16 @@ func machineImage(path *field.Path, i *v1alpha1.MachineImage) field.ErrorList {
 	return append(errs, syntax.DeviceName.Check(path.Child("rootDeviceName"), i.RootDeviceName)...)
 }
 
+// maxWildcards of a name format. Every name that AWS answers is held against each of them.
+const maxWildcards = 10
+
 // nameFormat refuses a format without the version, which would boot the newest image whatever its kubelet, and characters
 // that no image's name has, which could change what the filter means.
 func nameFormat(path *field.Path, format string) field.ErrorList {
 	errs := syntax.ImageNameFormat.Check(path, format)
+	if strings.Count(format, "*")+strings.Count(format, "?") > maxWildcards {
+		errs = append(errs, field.Invalid(path, format, "may hold at most 10 wildcards"))
+	}
 	if strings.Contains(format, "{semver}") || strings.Contains(format, "{version}") {
 		return errs
 	}

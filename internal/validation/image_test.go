@@ -85,6 +85,15 @@ func TestImage(t *testing.T) {
 				`spec.machineImage.nameFormat: Invalid value: "{semver}\\*": may hold only what an AMI's name can (letters, digits, spaces and ( ) [ ] . / @ _ - and single quotes), the wildcards * and ?, {semver}, {version} and {suffix}`,
 			}},
 		},
+		"Wildcards": {
+			reason: "Every name that AWS answers is held against each wildcard.",
+			args: args{change: func(s *v1alpha1.MachinePoolSpec) {
+				s.MachineImage.NameFormat = "{semver}*?*?*?*?*?*"
+			}},
+			want: want{errs: []string{
+				`spec.machineImage.nameFormat: Invalid value: "{semver}*?*?*?*?*?*": may hold at most 10 wildcards`,
+			}},
+		},
 		"All": {
 			reason: "Everything about an image should be told at once.",
 			args: args{change: func(s *v1alpha1.MachinePoolSpec) {
