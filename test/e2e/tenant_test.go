@@ -18,7 +18,7 @@ import (
 )
 
 // patience with anything that should come about. A busy machine needs most of it, an idle one a few seconds.
-const patience = 150 * time.Second
+const patience = 6 * time.Minute
 
 // A tenant is one test's namespace.
 type tenant struct {
