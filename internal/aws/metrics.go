@@ -42,7 +42,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		}, []string{"operation"}),
 		spares: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "machinepool_aws_calls_spared_total",
-			Help: "Calls that were not made, by operation and the refusal a moment before that answered them.",
+			Help: "Calls that were not made, by operation and why: the refusal a moment before that answered them, or Throttled where too many of one tenant waited.",
 		}, []string{"operation", "result"}),
 		seconds: f.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "machinepool_aws_call_seconds",

@@ -390,3 +390,119 @@ func TestOneTenantDoesNotSpendTheBudget(t *testing.T) {
 		}
 	})
 }
+
+// A tenant can make any number of pools without a group, each of which asks whose the group of its name is.
+func TestOneTenantsPoolsWithoutAGroupDoNotHoldUpAnothers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := fakeFleet(1, 3)
+		f.takes = 900 * time.Millisecond
+		r := newFakeReader(t, f)
+		groupless := func(p, run int) pool.Query {
+			q := query("")
+			q.Tenant, q.Claims = "greedy", []string{fmt.Sprintf("mp-greedy-%d-%d", p, run)}
+			return q
+		}
+		besides(r, 400, groupless, func() {
+			for i := range 5 {
+				begin := time.Now()
+				q := query("")
+				q.Tenant, q.Claims = "modest", []string{fleetPool(0)}
+				got := r.Read(context.Background(), q).Claims[fleetPool(0)]
+				if took := time.Since(begin); !got.Known() || took > time.Second {
+					t.Errorf("run %d: want an answer within a second, got %+v after %s", i, got.Err, took)
+				}
+				time.Sleep(300 * time.Millisecond)
+			}
+		})
+	})
+}
+
+// Crossplane has 100 workers. A tenant whose look-ups are slow does not have them all wait.
+func TestOneTenantsSlowLookUpsHoldFewWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &slowAWS{fakeAWS: demoAWS()}
+		r := NewReader(WithNewClients(f.newClients))
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		waited := 0
+		for p := range 400 {
+			wg.Go(func() {
+				begin := time.Now()
+				got := r.Read(context.Background(), slowLookUps(p, 0)).Image
+				mu.Lock()
+				defer mu.Unlock()
+				switch took := time.Since(begin); {
+				case took > time.Second:
+					waited++
+				case got.Err == nil || got.Err.Reason != pool.ReadThrottled || !strings.Contains(got.Err.Message, "pools of this namespace wait already"):
+					t.Errorf("want a failure that says why, got %+v", got.Err)
+				}
+			})
+		}
+		wg.Wait()
+		if want := maxTenantImageCalls + maxWaiting; waited != want {
+			t.Errorf("want %d runs to wait, got %d", want, waited)
+		}
+	})
+}
+
+// What AWS denies to one tenant's look-up may be allowed to another's, which asks for another owner.
+func TestARefusedLookUpOfOneTenantDoesNotAnswerAnothers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := demoAWS()
+		f.fail = func(op string, names []string, _ int) error {
+			if op == opImages && strings.HasPrefix(names[0], "secret") {
+				return apiError("AuthFailure", "no")
+			}
+			return nil
+		}
+		r := newFakeReader(t, f)
+		look := func(tenant, name string) pool.Read[*pool.Image] {
+			q := query("")
+			q.Tenant, q.Image = tenant, imageNamed(name)
+			return r.Read(context.Background(), q).Image
+		}
+		for range 3 {
+			if got := look("greedy", "secret-*"); !got.Failed() || got.Err.Reason != pool.ReadCredentialsInvalid {
+				t.Errorf("greedy: want it refused, got %+v", got)
+			}
+			if got := look("modest", "ubuntu-*"); !got.Known() || got.Value == nil {
+				t.Errorf("modest: want the image, got %+v", got.Err)
+			}
+			pin := query("")
+			pin.Image = &pool.ImageQuery{ID: "ami-1"}
+			if got := r.Read(context.Background(), pin).Image; !got.Known() || got.Value == nil {
+				t.Errorf("pin: want the image, got %+v", got.Err)
+			}
+		}
+		if n := f.ops()[opImages]; n != 1+3+3 {
+			t.Errorf("want one call that is refused, got %d", n-3-3)
+		}
+	})
+}
+
+// What fails for everybody is asked for by one of all: signing in, and an account that is throttled.
+func TestARefusedIdentityAnswersAllTenants(t *testing.T) {
+	for name, err := range map[string]error{
+		"SigningIn": &credentialsError{err: apiError("AccessDenied", "not allowed to assume the role")},
+		"Throttled": apiError("RequestLimitExceeded", "no"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := demoAWS()
+				f.fail = failing(opImages, err)
+				r := newFakeReader(t, f)
+				for i := range 20 {
+					q := query("")
+					q.Tenant, q.Image = fmt.Sprint("tenant", i), imageNamed("ubuntu-*")
+					if got := r.Read(context.Background(), q).Image; !got.Failed() {
+						t.Errorf("tenant %d: want it refused, got %+v", i, got)
+					}
+				}
+				if n := f.ops()[opImages]; n != 1 {
+					t.Errorf("want one call for all, got %d", n)
+				}
+			})
+		})
+	}
+}

@@ -107,6 +107,8 @@ func TestLoaderCalls(t *testing.T) {
 		mod    func(*Config[string, answer])
 		args   []step
 		want   [][]string
+		// unordered says that batches are of the same moment, and begin in any order.
+		unordered bool
 	}{
 		"Gathered": {
 			reason: "Keys that are wanted while a batch gathers are read in one call.",
@@ -207,6 +209,31 @@ func TestLoaderCalls(t *testing.T) {
 			args:   []step{{key: "a"}, {wait: 6 * time.Second, key: "b"}},
 			want:   [][]string{{"a"}, {"b"}},
 		},
+		"HeavyIsAlone": {
+			reason: "A key that is known to be heavy holds up no other, and takes none along.",
+			mod: func(c *Config[string, answer]) {
+				c.AloneWeight, c.RideKeys, c.RideWeight = 10, 100, 1000
+				c.Weigh = func(a answer) int { return map[string]int{"big": 10, "small": 9}[a.key] }
+			},
+			args: []step{
+				{key: "big", maxAge: 10 * time.Second}, {key: "small", maxAge: 10 * time.Second}, {key: "other", maxAge: 10 * time.Second},
+				{wait: 11 * time.Second, key: "small", maxAge: 10 * time.Second}, {key: "other", maxAge: 10 * time.Second}, {key: "big", maxAge: 10 * time.Second},
+			},
+			want:      [][]string{{"big"}, {"big", "small", "other"}, {"small", "other"}},
+			unordered: true,
+		},
+		"NewIsApart": {
+			reason: "Nobody knows how heavy a new key is: one that is known does not wait for it, nor ride along with it.",
+			mod: func(c *Config[string, answer]) {
+				c.NewApart, c.RideKeys, c.RideWeight = true, 100, 1000
+			},
+			args: []step{
+				{key: "a", maxAge: 10 * time.Second}, {key: "b", maxAge: 10 * time.Second}, {key: "c", maxAge: 10 * time.Second},
+				{wait: 11 * time.Second, key: "new", maxAge: 10 * time.Second}, {key: "a", maxAge: 10 * time.Second}, {key: "newer", maxAge: 10 * time.Second}, {key: "b", maxAge: 10 * time.Second},
+			},
+			want:      [][]string{{"a", "b", "c"}, {"a", "b", "c"}, {"new", "newer"}},
+			unordered: true,
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -226,12 +253,47 @@ func TestLoaderCalls(t *testing.T) {
 					})
 				}
 				wg.Wait()
-				if diff := cmp.Diff(tc.want, b.calls()); diff != "" {
+				got := b.calls()
+				if tc.unordered {
+					slices.SortFunc(got, slices.Compare[[]string])
+				}
+				if diff := cmp.Diff(tc.want, got); diff != "" {
 					t.Errorf("\n%s\nbatches: -want, +got:\n%s", tc.reason, diff)
 				}
 			})
 		})
 	}
+}
+
+// What is read for one payer holds nobody else's keys, and is one call all the same.
+func TestLoaderOfOnePayer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &backend{}
+		var mu sync.Mutex
+		got := map[string][]string{}
+		l := b.loader(func(c *Config[string, answer]) {
+			c.Fetch = nil
+			c.FetchFor = func(ctx context.Context, keys []string, payer string) map[string]Result[answer] {
+				mu.Lock()
+				defer mu.Unlock()
+				got[payer] = append(got[payer], keys...)
+				return b.fetch(ctx, keys)
+			}
+		})
+		var wg sync.WaitGroup
+		for _, key := range []string{"a1", "b1", "a2", "b2", "a3"} {
+			p := l.Want(key, 0, key[:1])
+			wg.Go(func() {
+				if a, err := p.Wait(context.Background()); err != nil || a.key != key {
+					t.Errorf("Want(%q): got %q, %v", key, a.key, err)
+				}
+			})
+		}
+		wg.Wait()
+		if diff := cmp.Diff(map[string][]string{"a": {"a1", "a2", "a3"}, "b": {"b1", "b2"}}, got); diff != "" || len(b.calls()) != 2 {
+			t.Errorf("want a call for each payer, got %v, -want, +got:\n%s", b.calls(), diff)
+		}
+	})
 }
 
 func TestLoaderFirstCallerGoesAway(t *testing.T) {
