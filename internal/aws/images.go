@@ -62,7 +62,9 @@ func isAsked(i types.Image, q pool.ImageQuery) bool {
 }
 
 // isDevice reports whether a text is the name of a device, or none at all, as of an image that AWS does not describe so far.
-func isDevice(name *string) bool { return awssdk.ToString(name) == "" || syntax.DeviceName.Matches(*name) }
+func isDevice(name *string) bool {
+	return awssdk.ToString(name) == "" || syntax.DeviceName.Matches(*name)
+}
 
 func isAccount(owner string) bool { return strings.Trim(owner, "0123456789") == "" }
 

@@ -106,15 +106,14 @@ func (v *view) describeInstances(ctx context.Context, names []string, page int) 
 				for i := range out.Reservations[r].Instances {
 					in := instance(&out.Reservations[r].Instances[i])
 					name := groupOf(&out.Reservations[r].Instances[i])
-					switch {
-					case !wanted[name]:
-					case in.ID == "" || in.Zone == "" && !in.Gone():
-						found[name] = outcome[[]pool.Instance]{failure: partial(opInstances)}
-					case !syntax.InstanceID.Matches(in.ID) || !syntax.Zone.Matches(in.Zone) && !in.Gone():
-						found[name] = outcome[[]pool.Instance]{failure: malformed(opInstances)}
-					default:
-						byID[in.ID], groups[in.ID] = in, name
+					if !wanted[name] {
+						continue
 					}
+					if f := unusable(in); f != nil {
+						found[name] = outcome[[]pool.Instance]{failure: f}
+						continue
+					}
+					byID[in.ID], groups[in.ID] = in, name
 				}
 			}
 			return out.NextToken
@@ -144,6 +143,17 @@ func groupOf(i *types.Instance) string {
 		}
 	}
 	return ""
+}
+
+// unusable says why an instance has no provider id, nil when it has one. Of one that is gone EC2 need not say where it was.
+func unusable(in pool.Instance) *failure {
+	switch {
+	case in.ID == "" || in.Zone == "" && !in.Gone():
+		return partial(opInstances)
+	case !syntax.InstanceID.Matches(in.ID) || !syntax.Zone.Matches(in.Zone) && !in.Gone():
+		return malformed(opInstances)
+	}
+	return nil
 }
 
 func instance(i *types.Instance) pool.Instance {

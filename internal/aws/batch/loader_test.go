@@ -216,8 +216,12 @@ func TestLoaderCalls(t *testing.T) {
 				c.Weigh = func(a answer) int { return map[string]int{"big": 10, "small": 9}[a.key] }
 			},
 			args: []step{
-				{key: "big", maxAge: 10 * time.Second}, {key: "small", maxAge: 10 * time.Second}, {key: "other", maxAge: 10 * time.Second},
-				{wait: 11 * time.Second, key: "small", maxAge: 10 * time.Second}, {key: "other", maxAge: 10 * time.Second}, {key: "big", maxAge: 10 * time.Second},
+				{key: "big", maxAge: 10 * time.Second},
+				{key: "small", maxAge: 10 * time.Second},
+				{key: "other", maxAge: 10 * time.Second},
+				{wait: 11 * time.Second, key: "small", maxAge: 10 * time.Second},
+				{key: "other", maxAge: 10 * time.Second},
+				{key: "big", maxAge: 10 * time.Second},
 			},
 			want:      [][]string{{"big"}, {"big", "small", "other"}, {"small", "other"}},
 			unordered: true,
@@ -228,8 +232,13 @@ func TestLoaderCalls(t *testing.T) {
 				c.NewApart, c.RideKeys, c.RideWeight = true, 100, 1000
 			},
 			args: []step{
-				{key: "a", maxAge: 10 * time.Second}, {key: "b", maxAge: 10 * time.Second}, {key: "c", maxAge: 10 * time.Second},
-				{wait: 11 * time.Second, key: "new", maxAge: 10 * time.Second}, {key: "a", maxAge: 10 * time.Second}, {key: "newer", maxAge: 10 * time.Second}, {key: "b", maxAge: 10 * time.Second},
+				{key: "a", maxAge: 10 * time.Second},
+				{key: "b", maxAge: 10 * time.Second},
+				{key: "c", maxAge: 10 * time.Second},
+				{wait: 11 * time.Second, key: "new", maxAge: 10 * time.Second},
+				{key: "a", maxAge: 10 * time.Second},
+				{key: "newer", maxAge: 10 * time.Second},
+				{key: "b", maxAge: 10 * time.Second},
 			},
 			want:      [][]string{{"a", "b", "c"}, {"a", "b", "c"}, {"new", "newer"}},
 			unordered: true,
