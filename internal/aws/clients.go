@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -37,6 +38,9 @@ const userAgent = "function-aws-machinepool"
 // An sdk makes clients of the AWS SDK. All of them share one pool of connections, unless AWS_CA_BUNDLE is set, which the SDK
 // makes a pool for each time.
 type sdk struct {
+	sharing sync.Once
+	shared  awssdk.HTTPClient
+
 	http       *awshttp.BuildableClient
 	maxBackoff time.Duration
 	// large bounds the large answers that are read and decoded at a time, by all clients.
@@ -100,13 +104,21 @@ func (s *sdk) clients(ctx context.Context, id pool.Identity, region string) (Cli
 	if err != nil {
 		return Clients{}, &credentialsError{err: fmt.Errorf("cannot load the AWS configuration: %w", err), shown: "the AWS configuration of the function's pod cannot be loaded: check its AWS_ variables"}
 	}
-	cfg.HTTPClient = sharedClient{cfg.HTTPClient}
+	cfg.HTTPClient = s.sharedClient(cfg.HTTPClient)
 	cfg.Credentials = explained{next: cfg.Credentials}
 	for _, role := range id.AssumeRoleChain {
 		cfg = s.assume(cfg, role)
 	}
 
 	return Clients{AutoScaling: autoscaling.NewFromConfig(cfg), EC2: ec2.NewFromConfig(cfg)}, nil
+}
+
+// sharedClient is the first that the SDK made, for all identities and regions. Where AWS_CA_BUNDLE is set, the SDK makes another for
+// each configuration, with the bundle's certificates and connections of its own, which stay for a minute and a half. A tenant can
+// make regions without end.
+func (s *sdk) sharedClient(made awssdk.HTTPClient) awssdk.HTTPClient {
+	s.sharing.Do(func() { s.shared = sharedClient{made} })
+	return s.shared
 }
 
 // A sharedClient hides what it is: the SDK copies a client that it can build anew, with a pool of connections and with

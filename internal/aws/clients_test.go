@@ -2,7 +2,10 @@ package aws
 
 import (
 	"context"
+	"encoding/pem"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
@@ -324,5 +330,30 @@ func TestEndpointsPerService(t *testing.T) {
 	}
 	if diff := cmp.Diff([]map[string]int{{"DescribeAutoScalingGroups": 1}, {"DescribeInstances": 1}}, []map[string]int{groups.actions(), instances.actions()}); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// TestRegionsShareTheirConnections holds that no region has connections, and certificates of its own, where AWS_CA_BUNDLE is set.
+func TestRegionsShareTheirConnections(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	bundle := filepath.Join(t.TempDir(), "ca.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(bundle, block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AWS_CA_BUNDLE", bundle)
+	s := newSDK(logging.NewNopLogger(), newMetrics(prometheus.NewRegistry()))
+	used := map[awssdk.HTTPClient]bool{}
+	for i := range 3 {
+		c, err := s.clients(t.Context(), secretIdentity(canaryKeyID), madeUpRegion(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		used[c.EC2.(*ec2.Client).Options().HTTPClient] = true
+		used[c.AutoScaling.(*autoscaling.Client).Options().HTTPClient] = true
+	}
+	if len(used) != 1 {
+		t.Errorf("want one client for all regions, got %d", len(used))
 	}
 }
