@@ -22,7 +22,7 @@ type CLI struct {
 	TLSCertsDir        string `env:"TLS_SERVER_CERTS_DIR" help:"Directory of the server's certificate (tls.key, tls.crt) and of the CA that client certificates are verified with (ca.crt)."`
 	Insecure           bool   `help:"Run without mTLS credentials. If you supply this flag --tls-certs-dir will be ignored."`
 	MetricsAddress     string `default:":8080" help:"Address at which to serve Prometheus metrics. Empty serves none."`
-	MaxRecvMessageSize int    `default:"4" help:"Maximum size of received messages in MB."`
+	MaxRecvMessageSize int    `default:"16" help:"Maximum size of received messages in MB. An object of 1.5 MB in etcd can take several times as much in a message."`
 }
 
 // Run the function's gRPC server until it fails, or until the process is told to stop and its runs have ended.
