@@ -26,6 +26,7 @@ const (
 
 const (
 	inMachine = "internal/rollout/machine.go"
+	inLost    = "internal/rollout/lost.go"
 	inPlan    = "internal/decision/plan.go"
 	inAgain   = "internal/decision/again.go"
 )
@@ -107,13 +108,13 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 	},
 	{
 		name: "never retries a lost roll", property: convergence,
-		file: inMachine,
+		file: inLost,
 		from: "	if !isLost(in, current) {",
 		to:   "	if !isLost(in, current) || true {",
 	},
 	{
 		name: "waits for a template that cannot be created", property: convergence,
-		file: inMachine,
+		file: inLost,
 		from: "	if current.ID == \"\" && current.Stuck != \"\" {\n		return again",
 		to:   "	if current.ID == \"\" && current.Stuck != \"\" {\n		return false",
 	},
@@ -125,13 +126,13 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 	},
 	{
 		name: "retries without bound", property: refreshes,
-		file: inMachine,
+		file: inLost,
 		from: "again := p.Current.Number%generation < MaxRetries",
 		to:   "again := p.Current.Number%generation < 2*MaxRetries",
 	},
 	{
 		name: "retries on the first reading", property: refreshes,
-		file: inMachine,
+		file: inLost,
 		from: "return again && isAgreed(in)",
 		to:   "return again",
 	},
@@ -149,7 +150,7 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 	},
 	{
 		name: "retries a refresh that failed", property: refreshes,
-		file: inMachine,
+		file: inLost,
 		from: "return r != nil && !IsActive(r.Status) && r.Status != statusSuccessful && isOfRoll",
 		to:   "return r != nil && r.Status == statusCancelled && isOfRoll",
 	},
