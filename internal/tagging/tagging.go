@@ -55,15 +55,6 @@ func Own(p Pool) map[string]string {
 	return own
 }
 
-// Merge returns one map of all the layers, in which a later layer's value wins.
-func Merge(layers ...map[string]string) map[string]string {
-	merged := map[string]string{}
-	for _, l := range layers {
-		maps.Copy(merged, l)
-	}
-	return merged
-}
-
 // All returns the tags of a resource: the Composition's, over which the pool's win, and over all of them our own.
 //
 // A key that a higher layer has in another case counts as the same. To AWS these are two tags, but the conditions of IAM's

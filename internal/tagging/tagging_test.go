@@ -47,45 +47,13 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-func TestMerge(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		args   []map[string]string
-		want   map[string]string
-	}{
-		"None": {
-			reason: "No layer makes no tag.",
-			want:   map[string]string{},
-		},
-		"Order": {
-			reason: "A later layer's value wins, whatever the layers in between lack.",
-			args: []map[string]string{
-				{"input": "1", "both": "1", "all": "1", "first-and-last": "1"},
-				{"pool": "2", "both": "2", "all": "2"},
-				{"own": "3", "all": "3", "first-and-last": "3"},
-			},
-			want: map[string]string{"input": "1", "pool": "2", "own": "3", "both": "2", "all": "3", "first-and-last": "3"},
-		},
-		"NilLayers": {
-			reason: "A layer that is not there changes nothing.",
-			args:   []map[string]string{nil, {"a": "1"}, nil},
-			want:   map[string]string{"a": "1"},
-		},
+// with returns one map of all the layers, in which a later layer's value wins.
+func with(layers ...map[string]string) map[string]string {
+	merged := map[string]string{}
+	for _, l := range layers {
+		maps.Copy(merged, l)
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			before := make([]map[string]string, 0, len(tc.args))
-			for _, l := range tc.args {
-				before = append(before, maps.Clone(l))
-			}
-			if diff := cmp.Diff(tc.want, Merge(tc.args...)); diff != "" {
-				t.Errorf("\n%s\nMerge(...): -want, +got:\n%s", tc.reason, diff)
-			}
-			if diff := cmp.Diff(before, append([]map[string]string{}, tc.args...)); diff != "" {
-				t.Errorf("\n%s\nMerge(...) changed its arguments: -before, +after:\n%s", tc.reason, diff)
-			}
-		})
-	}
+	return merged
 }
 
 func TestAll(t *testing.T) {
@@ -102,7 +70,7 @@ func TestAll(t *testing.T) {
 		"PoolWins": {
 			reason: "A pool's tag replaces the Composition's of the same key.",
 			args:   args{composition: map[string]string{"a": "1", "b": "1"}, pool: map[string]string{"b": "2", "c": "2"}},
-			want:   Merge(own, map[string]string{"a": "1", "b": "2", "c": "2"}),
+			want:   with(own, map[string]string{"a": "1", "b": "2", "c": "2"}),
 		},
 		"OursWin": {
 			reason: "No one replaces ours.",
@@ -112,12 +80,12 @@ func TestAll(t *testing.T) {
 		"OtherCase": {
 			reason: "IAM does not tell a key from one in another case, so there is one tag of both, and which it is does not depend on how it is written.",
 			args:   args{composition: map[string]string{"data-class": "restricted", "a": "1"}, pool: map[string]string{"Data-Class": "public"}},
-			want:   Merge(own, map[string]string{"Data-Class": "public", "a": "1"}),
+			want:   with(own, map[string]string{"Data-Class": "public", "a": "1"}),
 		},
 		"OtherCaseInUnicode": {
 			reason: "Letters of Unicode that are one in another case are one here.",
 			args:   args{composition: map[string]string{"class": "restricted"}, pool: map[string]string{"cla\u017fs": "public"}},
-			want:   Merge(own, map[string]string{"cla\u017fs": "public"}),
+			want:   with(own, map[string]string{"cla\u017fs": "public"}),
 		},
 		"OtherCaseOfOurs": {
 			reason: "Nor is there a second tag beside ours.",
@@ -127,7 +95,7 @@ func TestAll(t *testing.T) {
 		"CasesOfOneLayer": {
 			reason: "Two keys that one author wrote are left as they are.",
 			args:   args{pool: map[string]string{"a": "1", "A": "2"}},
-			want:   Merge(own, map[string]string{"a": "1", "A": "2"}),
+			want:   with(own, map[string]string{"a": "1", "A": "2"}),
 		},
 	}
 	for name, tc := range cases {
@@ -185,32 +153,32 @@ func TestOnObject(t *testing.T) {
 		"First": {
 			reason: "The pool's tags fill what room is left, in the order of their keys, and those that do not fit are told.",
 			args:   args{own: own, pool: map[string]string{"c": "3", "a": "1", "b": "2"}},
-			want:   want{tags: Merge(own, map[string]string{"a": "1"}), leftOut: []string{"b", "c"}},
+			want:   want{tags: with(own, map[string]string{"a": "1"}), leftOut: []string{"b", "c"}},
 		},
 		"CompositionFirst": {
 			reason: "The Composition's tags come before the pool's, whatever their keys.",
 			args:   args{own: clusterScoped, composition: map[string]string{"z": "1"}, pool: map[string]string{"a": "2", "b": "2"}},
-			want:   want{tags: Merge(clusterScoped, map[string]string{"z": "1", "a": "2"}), leftOut: []string{"b"}},
+			want:   want{tags: with(clusterScoped, map[string]string{"z": "1", "a": "2"}), leftOut: []string{"b"}},
 		},
 		"CompositionCut": {
 			reason: "If even the Composition's do not fit, that is told too.",
 			args:   args{own: own, composition: map[string]string{"y": "1", "z": "1"}, pool: map[string]string{"a": "2", "Z": "2"}},
-			want:   want{tags: Merge(own, map[string]string{"y": "1"}), leftOut: []string{"a", "z"}},
+			want:   want{tags: with(own, map[string]string{"y": "1"}), leftOut: []string{"a", "z"}},
 		},
 		"CompositionWins": {
 			reason: "Here the Composition's value wins, in whatever case the pool writes the key, and nothing is left out.",
 			args:   args{own: clusterScoped, composition: map[string]string{"data-class": "restricted"}, pool: map[string]string{"data-class": "public", "Data-Class": "public"}},
-			want:   want{tags: Merge(clusterScoped, map[string]string{"data-class": "restricted"})},
+			want:   want{tags: with(clusterScoped, map[string]string{"data-class": "restricted"})},
 		},
 		"ClusterScoped": {
 			reason: "One tag fewer of ours is room for one more of the user's.",
 			args:   args{own: clusterScoped, pool: map[string]string{"c": "3", "a": "1", "b": "2"}},
-			want:   want{tags: Merge(clusterScoped, map[string]string{"a": "1", "b": "2"}), leftOut: []string{"c"}},
+			want:   want{tags: with(clusterScoped, map[string]string{"a": "1", "b": "2"}), leftOut: []string{"c"}},
 		},
 		"OursWin": {
 			reason: "A user's tag with a key of ours is neither sent nor counted.",
 			args:   args{own: own, pool: map[string]string{KeyPool: "theirs", "z": "1"}},
-			want:   want{tags: Merge(own, map[string]string{"z": "1"})},
+			want:   want{tags: with(own, map[string]string{"z": "1"})},
 		},
 	}
 	for name, tc := range cases {
@@ -269,7 +237,7 @@ func TestOnObjectAlways(t *testing.T) {
 				t.Errorf("OnObject(...): the pool's %s is there, and one of the Composition's is not: %v", k, leftOut)
 			}
 		}
-		for k := range Merge(composition, user) {
+		for k := range with(composition, user) {
 			if !has(got, k) && !slices.ContainsFunc(leftOut, func(out string) bool { return strings.EqualFold(out, k) }) {
 				t.Errorf("OnObject(...): %s is neither there nor told", k)
 			}
