@@ -22,7 +22,7 @@ func (v *view) readImage(ctx context.Context, q pool.ImageQuery, tenant string) 
 	var images []types.Image
 	isWanted := imagerule.IsWanted(q)
 	isAnswer := func(i types.Image) bool {
-		return isWanted(awssdk.ToString(i.Name)) && isImageID(awssdk.ToString(i.ImageId)) && isAsked(i, q)
+		return isWanted(awssdk.ToString(i.Name)) && syntax.AMIID.Matches(awssdk.ToString(i.ImageId)) && isAsked(i, q)
 	}
 	f := pages(ctx, v.caller.of(v.imageSlots, tenant), opImages, 1,
 		func(ctx context.Context, token *string) (*ec2.DescribeImagesOutput, error) {
@@ -67,12 +67,6 @@ func isDevice(name *string) bool {
 }
 
 func isAccount(owner string) bool { return strings.Trim(owner, "0123456789") == "" }
-
-// isImageID reports whether a text looks like the id of an image.
-func isImageID(id string) bool {
-	rest, ok := strings.CutPrefix(id, "ami-")
-	return ok && strings.Trim(rest, "0123456789abcdefghijklmnopqrstuvwxyz") == ""
-}
 
 // readPins reads pinned images by id, as many a call as AWS lets. An image that AWS does not have is a nil one. The filter
 // takes ids that do not exist, where the parameter ImageIds fails for all because of one.

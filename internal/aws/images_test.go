@@ -27,11 +27,11 @@ func TestNewest(t *testing.T) {
 		want   string
 	}{
 		"None":      {reason: "No image is none.", want: ""},
-		"ByDate":    {reason: "The newest, wherever it stands.", args: []types.Image{image("ami-3", "2026-01-01T00:00:00.000Z"), image("ami-1", "2026-03-01T00:00:00.000Z"), image("ami-2", "2026-02-01T00:00:00.000Z")}, want: "ami-1"},
-		"ByMoment":  {reason: "Dates are times and not texts: one may have fractions and another none.", args: []types.Image{image("ami-1", "2026-01-01T00:00:00.500Z"), image("ami-2", "2026-01-01T00:00:00Z")}, want: "ami-1"},
-		"SameDate":  {reason: "Among those of a moment the highest id, so that it is always the same.", args: []types.Image{image("ami-2", "2026-01-01T00:00:00.000Z"), image("ami-1", "2026-01-01T00:00:00.000Z")}, want: "ami-2"},
-		"NoDate":    {reason: "An image whose date is unknown is older than any other.", args: []types.Image{image("ami-9", ""), image("ami-1", "2020-01-01T00:00:00.000Z")}, want: "ami-1"},
-		"OnlyWeird": {reason: "It still is an image.", args: []types.Image{image("ami-9", "yesterday")}, want: "ami-9"},
+		"ByDate":    {reason: "The newest, wherever it stands.", args: []types.Image{image("ami-00000003", "2026-01-01T00:00:00.000Z"), image("ami-00000001", "2026-03-01T00:00:00.000Z"), image("ami-00000002", "2026-02-01T00:00:00.000Z")}, want: "ami-00000001"},
+		"ByMoment":  {reason: "Dates are times and not texts: one may have fractions and another none.", args: []types.Image{image("ami-00000001", "2026-01-01T00:00:00.500Z"), image("ami-00000002", "2026-01-01T00:00:00Z")}, want: "ami-00000001"},
+		"SameDate":  {reason: "Among those of a moment the highest id, so that it is always the same.", args: []types.Image{image("ami-00000002", "2026-01-01T00:00:00.000Z"), image("ami-00000001", "2026-01-01T00:00:00.000Z")}, want: "ami-00000002"},
+		"NoDate":    {reason: "An image whose date is unknown is older than any other.", args: []types.Image{image("ami-00000009", ""), image("ami-00000001", "2020-01-01T00:00:00.000Z")}, want: "ami-00000001"},
+		"OnlyWeird": {reason: "It still is an image.", args: []types.Image{image("ami-00000009", "yesterday")}, want: "ami-00000009"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -53,13 +53,13 @@ func TestALookUpTakesItsOwnVersion(t *testing.T) {
 		return types.Image{ImageId: &id, Name: &name, OwnerId: awssdk.String("1"), Architecture: "x86_64", State: "available", CreationDate: &created}
 	}
 	f := &fakeAWS{images: []types.Image{
-		named("ami-1", "rke2-1.34.1-rke2r1-17", "2026-01-01T00:00:00.000Z"),
-		named("ami-2", "rke2-1.34.1-rke2r2-18", "2026-01-02T00:00:00.000Z"),
-		named("ami-3", "rke2-1.34.1-rc.1-19", "2026-01-03T00:00:00.000Z"),
-		named("ami-4", "rke2-1.34.10-rke2r1-20", "2026-01-04T00:00:00.000Z"),
+		named("ami-00000001", "rke2-1.34.1-rke2r1-17", "2026-01-01T00:00:00.000Z"),
+		named("ami-00000002", "rke2-1.34.1-rke2r2-18", "2026-01-02T00:00:00.000Z"),
+		named("ami-00000003", "rke2-1.34.1-rc.1-19", "2026-01-03T00:00:00.000Z"),
+		named("ami-00000004", "rke2-1.34.10-rke2r1-20", "2026-01-04T00:00:00.000Z"),
 	}}
 	r := newFakeReader(t, f)
-	for version, want := range map[string]string{"v1.34.1+rke2r1": "ami-1", "v1.34.1+rke2r2": "ami-2", "v1.34.1": "ami-2", "v1.34.10": "ami-4", "v1.34.1+rke2r3": ""} {
+	for version, want := range map[string]string{"v1.34.1+rke2r1": "ami-00000001", "v1.34.1+rke2r2": "ami-00000002", "v1.34.1": "ami-00000002", "v1.34.10": "ami-00000004", "v1.34.1+rke2r3": ""} {
 		q := pool.Query{
 			Identity: podIdentity, Region: "us-east-1", MaxAge: time.Minute,
 			Image: &pool.ImageQuery{Owner: "1", Name: "rke2-{semver}*", Version: version, Architecture: "x86_64"},
@@ -89,11 +89,11 @@ func TestALookUpTakesOnlyWhatItAskedFor(t *testing.T) {
 		"NoImageID":      {reason: "What is no id would go into a launch template.", change: func(i *types.Image) { i.ImageId = awssdk.String("resolve:ssm:x") }},
 		"NothingAtAll":   {reason: "An empty answer is none.", change: func(i *types.Image) { *i = types.Image{} }},
 		"Device":         {reason: "A device goes into a launch template.", change: func(i *types.Image) { i.RootDeviceName = awssdk.String("/dev/`id`") }},
-		"IDWithNewlines": {reason: "An id has no other characters.", change: func(i *types.Image) { i.ImageId = awssdk.String("ami-1\n") }},
+		"IDWithNewlines": {reason: "An id has no other characters.", change: func(i *types.Image) { i.ImageId = awssdk.String("ami-00000001\n") }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			image := types.Image{ImageId: awssdk.String("ami-1"), Name: awssdk.String("ubuntu-1"), OwnerId: awssdk.String("1"), Architecture: "x86_64", State: "available"}
+			image := types.Image{ImageId: awssdk.String("ami-00000001"), Name: awssdk.String("ubuntu-1"), OwnerId: awssdk.String("1"), Architecture: "x86_64", State: "available"}
 			tc.change(&image)
 			owner := "1"
 			if tc.owner != "" {
@@ -156,7 +156,7 @@ func TestPinnedImagesAreReadTogether(t *testing.T) {
 
 func TestNewestDoesNotDependOnOrder(t *testing.T) {
 	images := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) types.Image {
-		return image(rapid.SampledFrom([]string{"ami-1", "ami-2", "ami-3"}).Draw(t, "id"), rapid.SampledFrom([]string{"", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00.000Z"}).Draw(t, "date"))
+		return image(rapid.SampledFrom([]string{"ami-00000001", "ami-00000002", "ami-00000003"}).Draw(t, "id"), rapid.SampledFrom([]string{"", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00.000Z"}).Draw(t, "date"))
 	}), 0, 6)
 	rapid.Check(t, func(t *rapid.T) {
 		in := images.Draw(t, "images")

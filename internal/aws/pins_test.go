@@ -23,13 +23,13 @@ func (s stubbornEC2) DescribeImages(context.Context, *ec2.DescribeImagesInput, .
 func TestAPinTakesOnlyTheImageThatItAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := stubbornEC2{&fakeAWS{images: []ec2types.Image{
-			{ImageId: awssdk.String("ami-2"), State: ec2types.ImageStateAvailable, Architecture: ec2types.ArchitectureValuesX8664},
+			{ImageId: awssdk.String("ami-00000002"), State: ec2types.ImageStateAvailable, Architecture: ec2types.ArchitectureValuesX8664},
 			{State: ec2types.ImageStateAvailable},
 		}}}
 		r := NewReader(WithNewClients(func(context.Context, pool.Identity, string) (Clients, error) {
 			return Clients{AutoScaling: f, EC2: f}, nil
 		}))
-		for id, want := range map[string]bool{"ami-1": false, "ami-2": true} {
+		for id, want := range map[string]bool{"ami-00000001": false, "ami-00000002": true} {
 			q := query("")
 			q.Image = &pool.ImageQuery{ID: id}
 			if got := r.Read(context.Background(), q).Image; !got.Known() || (got.Value != nil) != want || want && got.Value.ID != id {

@@ -40,8 +40,8 @@ func demoAWS() *fakeAWS {
 			fakeInstance("other", "i-9", ec2types.InstanceStateNameRunning),
 		},
 		images: []ec2types.Image{
-			{ImageId: awssdk.String("ami-1"), Name: awssdk.String("ubuntu-1.34.1-a"), OwnerId: awssdk.String("1"), Architecture: "x86_64", State: "available", CreationDate: awssdk.String("2026-01-01T00:00:00.000Z")},
-			{ImageId: awssdk.String("ami-2"), Name: awssdk.String("ubuntu-1.34.1-b"), RootDeviceName: awssdk.String("/dev/xvda"), OwnerId: awssdk.String("1"), Architecture: "x86_64", State: "available", CreationDate: awssdk.String("2026-02-01T00:00:00.000Z"), DeprecationTime: awssdk.String("2026-03-01T00:00:00.000Z")},
+			{ImageId: awssdk.String("ami-00000001"), Name: awssdk.String("ubuntu-1.34.1-a"), OwnerId: awssdk.String("1"), Architecture: "x86_64", State: "available", CreationDate: awssdk.String("2026-01-01T00:00:00.000Z")},
+			{ImageId: awssdk.String("ami-00000002"), Name: awssdk.String("ubuntu-1.34.1-b"), RootDeviceName: awssdk.String("/dev/xvda"), OwnerId: awssdk.String("1"), Architecture: "x86_64", State: "available", CreationDate: awssdk.String("2026-02-01T00:00:00.000Z"), DeprecationTime: awssdk.String("2026-03-01T00:00:00.000Z")},
 		},
 		refreshes: map[string][]astypes.InstanceRefresh{
 			"demo": {
@@ -121,7 +121,7 @@ func TestRead(t *testing.T) {
 			want: pool.Reading{
 				Group:     known(wantDemoGroup()),
 				Instances: known(wantDemoInstances()),
-				Image:     known(&pool.Image{ID: "ami-2", Name: "ubuntu-1.34.1-b", RootDevice: "/dev/xvda", Architecture: "x86_64", State: "available"}),
+				Image:     known(&pool.Image{ID: "ami-00000002", Name: "ubuntu-1.34.1-b", RootDevice: "/dev/xvda", Architecture: "x86_64", State: "available"}),
 				Refresh:   known(&pool.Refresh{ID: "new", Status: "InProgress", StartTime: refreshStart, StatusReason: "Waiting", PercentageComplete: 40}),
 			},
 			calls: map[string]int{opGroups: 1, opInstances: 1, opImages: 1, opRefreshes: 1},
@@ -135,7 +135,7 @@ func TestRead(t *testing.T) {
 		"OnlyImage": {
 			reason: "A pool whose group is not composed yet still needs its image.",
 			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", Image: image},
-			want:   pool.Reading{Image: known(&pool.Image{ID: "ami-2", Name: "ubuntu-1.34.1-b", RootDevice: "/dev/xvda", Architecture: "x86_64", State: "available"})},
+			want:   pool.Reading{Image: known(&pool.Image{ID: "ami-00000002", Name: "ubuntu-1.34.1-b", RootDevice: "/dev/xvda", Architecture: "x86_64", State: "available"})},
 			calls:  map[string]int{opImages: 1},
 		},
 		"NoImage": {
@@ -152,13 +152,13 @@ func TestRead(t *testing.T) {
 		},
 		"Pinned": {
 			reason: "A pinned image is looked at by its id alone, whoever owns it.",
-			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", Image: &pool.ImageQuery{ID: "ami-2"}},
-			want:   pool.Reading{Image: known(&pool.Image{ID: "ami-2", Name: "ubuntu-1.34.1-b", RootDevice: "/dev/xvda", Architecture: "x86_64", State: "available"})},
+			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", Image: &pool.ImageQuery{ID: "ami-00000002"}},
+			want:   pool.Reading{Image: known(&pool.Image{ID: "ami-00000002", Name: "ubuntu-1.34.1-b", RootDevice: "/dev/xvda", Architecture: "x86_64", State: "available"})},
 			calls:  map[string]int{opImages: 1},
 		},
 		"PinnedGone": {
 			reason: "That AWS does not have it is an answer.",
-			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", Image: &pool.ImageQuery{ID: "ami-0"}},
+			args:   pool.Query{Identity: podIdentity, Region: "us-east-1", Image: &pool.ImageQuery{ID: "ami-00000000"}},
 			want:   pool.Reading{Image: known[*pool.Image](nil)},
 			calls:  map[string]int{opImages: 1},
 		},

@@ -470,7 +470,7 @@ func TestARefusedLookUpOfOneTenantDoesNotAnswerAnothers(t *testing.T) {
 				t.Errorf("modest: want the image, got %+v", got.Err)
 			}
 			pin := query("")
-			pin.Image = &pool.ImageQuery{ID: "ami-1"}
+			pin.Image = &pool.ImageQuery{ID: "ami-00000001"}
 			if got := r.Read(context.Background(), pin).Image; !got.Known() || got.Value == nil {
 				t.Errorf("pin: want the image, got %+v", got.Err)
 			}

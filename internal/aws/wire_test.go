@@ -485,7 +485,7 @@ func TestWireRequests(t *testing.T) {
 	w := newWire(t, map[string][]wireAnswer{
 		"DescribeAutoScalingGroups": {wireGroups(wireDemoGroup)},
 		"DescribeInstances":         {wireInstances("")},
-		"DescribeImages":            {{body: `<DescribeImagesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId>x</requestId><imagesSet><item><imageId>ami-1</imageId><imageOwnerId>819546954734</imageOwnerId><name>n-1</name><creationDate>2026-01-01T00:00:00.000Z</creationDate><rootDeviceName>/dev/xvda</rootDeviceName><architecture>arm64</architecture><imageState>available</imageState></item></imagesSet></DescribeImagesResponse>`}},
+		"DescribeImages":            {{body: `<DescribeImagesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId>x</requestId><imagesSet><item><imageId>ami-00000001</imageId><imageOwnerId>819546954734</imageOwnerId><name>n-1</name><creationDate>2026-01-01T00:00:00.000Z</creationDate><rootDeviceName>/dev/xvda</rootDeviceName><architecture>arm64</architecture><imageState>available</imageState></item></imagesSet></DescribeImagesResponse>`}},
 		"DescribeInstanceRefreshes": {{body: `<DescribeInstanceRefreshesResponse xmlns="http://autoscaling.amazonaws.com/doc/2011-01-01/"><DescribeInstanceRefreshesResult><InstanceRefreshes><member><InstanceRefreshId>1</InstanceRefreshId><Status>Baking</Status></member></InstanceRefreshes></DescribeInstanceRefreshesResult></DescribeInstanceRefreshesResponse>`}},
 	})
 	wireEnv(t, w.URL)
@@ -497,7 +497,7 @@ func TestWireRequests(t *testing.T) {
 		Refresh:   true,
 		Image:     &pool.ImageQuery{Owner: "819546954734", Name: "n-*", Architecture: "arm64"},
 	})
-	if diff := cmp.Diff(known(&pool.Image{ID: "ami-1", Name: "n-1", RootDevice: "/dev/xvda", Architecture: "arm64", State: "available"}), got.Image, anyTime()); diff != "" {
+	if diff := cmp.Diff(known(&pool.Image{ID: "ami-00000001", Name: "n-1", RootDevice: "/dev/xvda", Architecture: "arm64", State: "available"}), got.Image, anyTime()); diff != "" {
 		t.Errorf("image: -want, +got:\n%s", diff)
 	}
 	if diff := cmp.Diff(known(&pool.Refresh{ID: "1", Status: "Baking"}), got.Refresh, anyTime()); diff != "" {
