@@ -112,8 +112,8 @@ func (n *tenant) killFunction() {
 func (n *tenant) deployment() string {
 	n.Helper()
 	pods := n.node.Function(functionName)
-	if len(pods) == 0 {
-		n.Fatalf("want a pod of the function, got %d", len(pods))
+	if len(pods) != 2 {
+		n.Fatalf("want two pods of the function, got %d", len(pods))
 	}
 	return pods[0].Deployment
 }

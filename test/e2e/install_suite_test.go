@@ -69,14 +69,14 @@ func (s *suite) packages() []kube.Object {
 	return out
 }
 
-// runtimeConfig is Crossplane's default one, which gives the function its pod and its way to AWS as
+// runtimeConfig is Crossplane's default one, which gives the function two pods, between which calls alternate, and its way to AWS as
 // a user would: through the pod's environment.
 func runtimeConfig(endpoint string) kube.Object {
 	env := func(name, value string) kube.Object { return kube.Object{"name": name, "value": value} }
 	return kube.Object{
 		"apiVersion": "pkg.crossplane.io/v1beta1", "kind": "DeploymentRuntimeConfig", "metadata": kube.Object{"name": "default"},
 		"spec": kube.Object{"deploymentTemplate": kube.Object{"spec": kube.Object{
-			"replicas": int64(1),
+			"replicas": int64(2),
 			"selector": kube.Object{},
 			"template": kube.Object{"spec": kube.Object{"containers": []any{kube.Object{
 				"name": "package-runtime",
