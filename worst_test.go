@@ -245,7 +245,7 @@ func mapOf(n int, entry func(int) (string, any)) map[string]any {
 // be; its version changes with this run.
 func worstPool(tb testing.TB) (*fnv1.RunFunctionRequest, AWSReader) {
 	tb.Helper()
-	const longest = 2048
+	const longest = 255
 	reader := membersOf(worstMembers)
 	req := attack(tb, "", "{}", readsAWS)
 	spec := specOf(req)

@@ -309,16 +309,16 @@ type LifecycleHook struct {
 	// +kubebuilder:default=Abandon
 	DefaultResult LifecycleHookResult `json:"defaultResult,omitempty"`
 
-	// NotificationTargetARN is an SNS topic or an SQS queue that is told, in the group's region. None by default:
+	// NotificationTargetARN is an SNS topic or an SQS queue that is told, in the group's region, at most 255 characters. None by default:
 	// EventBridge sees every transition. Needs roleARN.
 	// +optional
-	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:XValidation:rule="self.matches('^arn:aws(-[a-z]+)*:(sns|sqs):[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]+$')",message="must be the ARN of an SNS topic or an SQS queue"
 	NotificationTargetARN *string `json:"notificationTargetARN,omitempty"`
 
-	// RoleARN is the IAM role with which Auto Scaling notifies the target.
+	// RoleARN is the IAM role with which Auto Scaling notifies the target, at most 255 characters.
 	// +optional
-	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:XValidation:rule="self.matches('^arn:aws(-[a-z]+)*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$')",message="must be the ARN of an IAM role"
 	RoleARN *string `json:"roleARN,omitempty"`
 }

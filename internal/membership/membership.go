@@ -204,14 +204,20 @@ func sortedByProviderID(instances []pool.Instance) []pool.Instance {
 	if len(instances) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(instances, func(a, b pool.Instance) int {
-		return cmp.Or(compareZones(a.Zone, b.Zone), strings.Compare(a.ID, b.ID))
+	slices.SortFunc(instances, func(a, b pool.Instance) int {
+		if c := compareZones(a.Zone, b.Zone); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
 	})
 	return slices.CompactFunc(instances, func(a, b pool.Instance) bool { return a.Zone == b.Zone && a.ID == b.ID })
 }
 
 // compareZones as they stand in a provider id, where a slash follows.
 func compareZones(a, b string) int {
+	if a == b {
+		return 0
+	}
 	n := min(len(a), len(b))
 	if c := strings.Compare(a[:n], b[:n]); c != 0 || len(a) == len(b) {
 		return c

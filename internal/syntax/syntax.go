@@ -58,9 +58,16 @@ func (s Syntax) Optional(path *field.Path, value *string) field.ErrorList {
 	return s.Check(path, *value)
 }
 
-// maxARNLength is IAM's for a role's, in characters. Source:
-// https://docs.aws.amazon.com/IAM/latest/APIReference/API_Role.html.
-const maxARNLength = 2048
+// How long an ARN may be, in characters: a role's to STS, and whatever a lifecycle hook names to Auto Scaling. Sources:
+// https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html,
+// https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_PutLifecycleHook.html.
+const (
+	maxRoleARNLength = 2048
+	maxHookARNLength = 255
+)
+
+//nolint:gochecknoglobals // A constant, if Go had them of regular expressions.
+var roleARN = regexp.MustCompile(`^arn:aws(-[a-z]+)*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$`)
 
 // Identifiers as AWS writes them.
 //
@@ -150,13 +157,18 @@ var (
 		Words:   "must be the ARN of a KMS key: arn:<partition>:kms:<region>:<account>:key/<id>",
 	}
 	RoleARN = Syntax{
-		pattern: regexp.MustCompile(`^arn:aws(-[a-z]+)*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$`),
-		length:  maxARNLength,
+		pattern: roleARN,
+		length:  maxRoleARNLength,
 		Words:   "must be the ARN of an IAM role",
+	}
+	HookRoleARN = Syntax{
+		pattern: roleARN,
+		length:  maxHookARNLength,
+		Words:   RoleARN.Words,
 	}
 	NotificationTargetARN = Syntax{
 		pattern: regexp.MustCompile(`^arn:aws(-[a-z]+)*:(sns|sqs):[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]+$`),
-		length:  maxARNLength,
+		length:  maxHookARNLength,
 		Words:   "must be the ARN of an SNS topic or an SQS queue",
 	}
 	// Source: LifecycleHookName in https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_PutLifecycleHook.html.

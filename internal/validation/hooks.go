@@ -45,7 +45,7 @@ func lifecycleHook(path *field.Path, h *v1alpha1.LifecycleHook) field.ErrorList 
 	}
 	errs = append(errs, syntax.NotificationTargetARN.Optional(path.Child("notificationTargetARN"), h.NotificationTargetARN)...)
 
-	return append(errs, syntax.RoleARN.Optional(path.Child("roleARN"), h.RoleARN)...)
+	return append(errs, syntax.HookRoleARN.Optional(path.Child("roleARN"), h.RoleARN)...)
 }
 
 func transition(path *field.Path, t v1alpha1.LifecycleTransition) field.ErrorList {

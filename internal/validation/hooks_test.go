@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,6 +49,20 @@ func TestLifecycleHooks(t *testing.T) {
 			want: want{errs: []string{
 				`spec.lifecycleHooks[0].name: Required value`,
 				`spec.lifecycleHooks[0].transition: Required value`,
+			}},
+		},
+		"LongARNs": {
+			reason: "Auto Scaling takes no ARN of more than 255 characters on a hook, although IAM has longer ones.",
+			args: args{change: func(s *v1alpha1.MachinePoolSpec) {
+				s.LifecycleHooks = []v1alpha1.LifecycleHook{{
+					Name: "drain", Transition: v1alpha1.LifecycleTransitionTerminating,
+					NotificationTargetARN: new("arn:aws:sqs:us-east-1:123456789012:" + strings.Repeat("q", 221)),
+					RoleARN:               new("arn:aws:iam::123456789012:role/" + strings.Repeat("r", 225)),
+				}}
+			}},
+			want: want{errs: []string{
+				`spec.lifecycleHooks[0].notificationTargetARN: Too long: may not be more than 255 bytes`,
+				`spec.lifecycleHooks[0].roleARN: Too long: may not be more than 255 bytes`,
 			}},
 		},
 		"All": {
