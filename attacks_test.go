@@ -12,6 +12,7 @@ import (
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
@@ -367,24 +368,40 @@ func TestAnothersObjectIsNotProbed(t *testing.T) {
 	}
 }
 
-// A request that names a namespace finds a cluster-scoped object as well: nothing is read of it.
-func TestAClusterScopedObjectIsNotRead(t *testing.T) {
-	for _, data := range []string{"{}", "{schema: " + canaryOfAnother + "}", "'x'"} {
-		req := attack(t, "cluster: {exportsFrom: {apiVersion: v1, kind: Node, name: app, fieldPath: data}}", "", "")
-		req.GetRequiredResources()["cluster-exports"] = foreign(t, "", data)
-		rsp := run(t, victimsAWS(t), req)[0]
-		if c := conditionIn(rsp, v1alpha1.ConditionClusterExportsAvailable); c.GetReason() != "Refused" || !strings.Contains(c.GetMessage(), "exportsFrom.clusterKinds") {
-			t.Errorf("with %s: ClusterExportsAvailable says %s: %s", data, c.GetReason(), c.GetMessage())
-		}
+// TestAnObjectThatWasNotAskedForIsNotRead holds that nothing is read of an object that is not the one which the pool names, and
+// that the pool says the same as where there is none. A request that names a namespace finds a cluster-scoped object as well.
+func TestAnObjectThatWasNotAskedForIsNotRead(t *testing.T) {
+	ask := func(found *fnv1.Resources) *fnv1.RunFunctionResponse {
+		req := attack(t, "cluster: {exportsFrom: {apiVersion: v1, kind: ConfigMap, name: app, fieldPath: data}}", "", "")
+		req.GetRequiredResources()["cluster-exports"] = found
+		return run(t, victimsAWS(t), req)[0]
 	}
-	t.Run("Allowed", func(t *testing.T) {
-		req := attack(t, "cluster: {exportsFrom: {apiVersion: v1, kind: Node, name: app, fieldPath: data}}", "", "exportsFrom: {clusterKinds: [{apiVersion: v1, kind: Node}]}")
-		rsp := run(t, victimsAWS(t), req)[0]
-		asked := rsp.GetRequirements().GetResources()["cluster-exports"]
-		if asked == nil || asked.Namespace != nil {
-			t.Errorf("a kind that the platform lists is asked for as %v, want it without a namespace", asked)
-		}
-	})
+	none := ask(&fnv1.Resources{})
+	if c := conditionIn(none, v1alpha1.ConditionClusterExportsAvailable); c.GetReason() != "NotFound" {
+		t.Errorf("without an object: ClusterExportsAvailable says %s: %s", c.GetReason(), c.GetMessage())
+	}
+	for name, other := range map[string]string{
+		"ClusterScoped":  "{apiVersion: v1, kind: ConfigMap, metadata: {name: app}, data: {schema: captf.io/aws-cluster/v1}}",
+		"OtherNamespace": "{apiVersion: v1, kind: ConfigMap, metadata: {name: app, namespace: team-b}, data: {schema: captf.io/aws-cluster/v1}}",
+		"OtherName":      "{apiVersion: v1, kind: ConfigMap, metadata: {name: other, namespace: team-a}, data: x}",
+		"OtherKind":      "{apiVersion: v1, kind: Secret, metadata: {name: app, namespace: team-a}, data: {schema: x}}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			rsp := ask(&fnv1.Resources{Items: []*fnv1.Resource{{Resource: structOf(t, other)}}})
+			if diff := cmp.Diff(none, rsp, protocmp.Transform()); diff != "" {
+				t.Errorf("-response without an object, +with one that was not asked for:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAClusterScopedKindIsAskedFor holds that the platform can let pools name objects without a namespace.
+func TestAClusterScopedKindIsAskedFor(t *testing.T) {
+	req := attack(t, "cluster: {exportsFrom: {apiVersion: v1, kind: Node, name: app, fieldPath: data}}", "", "exportsFrom: {clusterKinds: [{apiVersion: v1, kind: Node}]}")
+	asked := run(t, victimsAWS(t), req)[0].GetRequirements().GetResources()["cluster-exports"]
+	if asked == nil || asked.Namespace != nil {
+		t.Errorf("a kind that the platform lists is asked for as %v, want it without a namespace", asked)
+	}
 }
 
 // A Secret of another namespace is not asked for, and one text says so whether it exists or not.
@@ -569,4 +586,46 @@ func managedIn(s *fnv1.State) map[string]map[string]any {
 		out[name] = map[string]any{"spec": r.GetResource().AsMap()["spec"]}
 	}
 	return out
+}
+
+// TestAnEarlierStepDoesNotReplaceThePoolsResources holds that a pool is refused, and so left as it is, when an earlier step of
+// the pipeline desires something else under the name of one of its resources: Crossplane would delete the pool's for it.
+func TestAnEarlierStepDoesNotReplaceThePoolsResources(t *testing.T) {
+	const own = "{lifecycleHooks: [{name: drain, transition: Terminating}]}"
+	rsps := run(t, victimsAWS(t), attack(t, own, "", readsAWS))
+	settled := observe(t, attack(t, own, "", readsAWS), rsps[len(rsps)-1])
+	resources := settled.GetObserved().GetResources()
+	if len(resources) != 4 {
+		t.Fatalf("the pool has %d resources, want a group, an object, a template and a hook", len(resources))
+	}
+	for name := range resources {
+		t.Run(name, func(t *testing.T) {
+			req := proto.CloneOf(settled)
+			req.Desired = &fnv1.State{Resources: map[string]*fnv1.Resource{
+				name: {Resource: structOf(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: other}}")},
+			}}
+			rsp := run(t, victimsAWS(t), req)[0]
+			if texts := strings.Join(said(rsp), "; "); !isFatal(rsp) || !strings.Contains(texts, "desired.resources["+name+"]: Forbidden: an earlier step of the pipeline") {
+				t.Errorf("fatal %t: %s", isFatal(rsp), texts)
+			}
+		})
+	}
+}
+
+// TestAnEarlierStepComposesTemplatesOfItsOwn holds that what an earlier step composes under a name that a pool's could have is
+// passed on, and no reason to refuse the pool.
+func TestAnEarlierStepComposesTemplatesOfItsOwn(t *testing.T) {
+	rsps := run(t, victimsAWS(t), attack(t, "", "", readsAWS))
+	req := observe(t, attack(t, "", "", readsAWS), rsps[len(rsps)-1])
+	theirs := &fnv1.Resource{Resource: structOf(t, "{apiVersion: ec2.aws.m.upbound.io/v1beta1, kind: LaunchTemplate, spec: {forProvider: {name: theirs}}}")}
+	const name = "launch-template-0badcafe"
+	req.GetObserved().GetResources()[name] = theirs
+	req.Desired = &fnv1.State{Resources: map[string]*fnv1.Resource{name: theirs}}
+	rsp := run(t, victimsAWS(t), req)[0]
+	if isFatal(rsp) {
+		t.Fatalf("the pool is refused: %s", strings.Join(said(rsp), "; "))
+	}
+	if diff := cmp.Diff(theirs, rsp.GetDesired().GetResources()[name], protocmp.Transform()); diff != "" {
+		t.Errorf("what the earlier step desires: -want, +got:\n%s", diff)
+	}
 }

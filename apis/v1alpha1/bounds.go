@@ -40,8 +40,8 @@ const (
 	maxRememberedAttempts = 10
 )
 
-// Bound makes a status that the XRD takes: what is too long to be what it should be is left out, messages and lists are
-// cut. Status is input, and holds what AWS and other objects say: one value that the API server refuses would keep the
+// Bound makes a status that the XRD takes: what is no identifier where one should be is left out, messages and lists
+// are cut. Status is input, and holds what AWS and other objects say: one value that the API server refuses would keep the
 // whole status from being written, in every run. It changes no list in place.
 func (s *MachinePoolStatus) Bound() {
 	identifier(&s.AutoscalingGroupName, maxNameLength)
@@ -82,13 +82,13 @@ func (s *MachinePoolStatus) boundInstances() {
 	}
 	bounded := make([]Instance, 0, min(len(s.Instances), MaxInstances))
 	for _, i := range s.Instances[:min(len(s.Instances), MaxInstances)] {
-		if !fits(i.ProviderID, MaxProviderIDLength) || !fits(i.InstanceID, maxIDLength) {
+		if !isIdentifier(i.ProviderID, MaxProviderIDLength) || !isIdentifier(i.InstanceID, maxIDLength) {
 			continue
 		}
 		identifier(&i.FailureDomain, maxZoneLength)
 		identifier(&i.State, maxWordLength)
 		i.Addresses = slices.DeleteFunc(slices.Clone(i.Addresses), func(a Address) bool {
-			return !fits(a.Type, maxWordLength) || !fits(a.Address, maxIDLength)
+			return !isIdentifier(a.Type, maxWordLength) || !isIdentifier(a.Address, maxIDLength)
 		})
 		i.Addresses = i.Addresses[:min(len(i.Addresses), maxAddresses)]
 		bounded = append(bounded, i)
@@ -97,22 +97,24 @@ func (s *MachinePoolStatus) boundInstances() {
 }
 
 func exceeds(i Instance) bool {
-	return !fits(i.ProviderID, MaxProviderIDLength) || !fits(i.InstanceID, maxIDLength) ||
-		!fits(i.FailureDomain, maxZoneLength) || !fits(i.State, maxWordLength) || len(i.Addresses) > maxAddresses ||
-		slices.ContainsFunc(i.Addresses, func(a Address) bool { return !fits(a.Type, maxWordLength) || !fits(a.Address, maxIDLength) })
+	return !isIdentifier(i.ProviderID, MaxProviderIDLength) || !isIdentifier(i.InstanceID, maxIDLength) ||
+		!isIdentifier(i.FailureDomain, maxZoneLength) || !isIdentifier(i.State, maxWordLength) || len(i.Addresses) > maxAddresses ||
+		slices.ContainsFunc(i.Addresses, func(a Address) bool {
+			return !isIdentifier(a.Type, maxWordLength) || !isIdentifier(a.Address, maxIDLength)
+		})
 }
 
-// identifier that is too long is none: a part of it would be another's.
+// identifier that is none is left out: a part of it would be another's.
 func identifier(id *string, length int) {
-	if !fits(*id, length) {
+	if !isIdentifier(*id, length) {
 		*id = ""
 	}
 }
 
 func identifiers(ids *[]string, items, length int) {
-	long := func(id string) bool { return !fits(id, length) }
-	if slices.ContainsFunc(*ids, long) {
-		*ids = slices.DeleteFunc(slices.Clone(*ids), long)
+	isNone := func(id string) bool { return !isIdentifier(id, length) }
+	if slices.ContainsFunc(*ids, isNone) {
+		*ids = slices.DeleteFunc(slices.Clone(*ids), isNone)
 	}
 	*ids = (*ids)[:min(len(*ids), items)]
 }
@@ -135,6 +137,20 @@ func cut(message string) string {
 	}
 
 	return message
+}
+
+// isIdentifier reports whether a text can be an identifier of at most so many characters. Those that a status holds are of printable
+// ASCII characters.
+func isIdentifier(s string, length int) bool {
+	if len(s) > length {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // fits counts characters, as the API server does, and where there are fewer bytes need not.

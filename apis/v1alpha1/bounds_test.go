@@ -18,9 +18,10 @@ func many(n int) []string {
 	return all
 }
 
-// full is a status as large as the XRD takes one, in characters of two bytes.
+// full is a status as large as the XRD takes one, its messages in characters of two bytes.
 func full() MachinePoolStatus {
-	text := func(length int) string { return strings.Repeat("ö", length) }
+	text := func(length int) string { return strings.Repeat("x", length) }
+	message := strings.Repeat("ö", 2048)
 	s := MachinePoolStatus{
 		AutoscalingGroupName:    text(255),
 		ProviderID:              text(2048),
@@ -30,9 +31,9 @@ func full() MachinePoolStatus {
 		FailureDomains:          append(many(63), text(63)),
 		InheritedFailureDomains: append(many(63), text(63)),
 		DroppedNodeLabels:       append(many(127), text(317)),
-		Health:                  &Health{State: text(63), Message: text(2048), Reasons: append(many(127), text(128))},
+		Health:                  &Health{State: text(63), Message: message, Reasons: append(many(127), text(128))},
 		Rollout: &RolloutStatus{
-			RollKey: text(32), Phase: text(63), Message: text(2048), LostReading: text(64), EarlierRefresh: text(64),
+			RollKey: text(32), Phase: text(63), Message: message, LostReading: text(64), EarlierRefresh: text(64),
 			RetiredAttempts: append(many(9), text(32)),
 		},
 	}
@@ -55,6 +56,19 @@ func TestBound(t *testing.T) {
 	}{
 		"Empty": {
 			reason: "A status that says nothing should stay so.",
+		},
+		"NoIdentifiers": {
+			reason: "What has characters that no identifier has is none, whoever wrote it: terminals show more of it than there is.",
+			status: MachinePoolStatus{
+				ProviderIDList: []string{"aws:///us-east-1a/i-1", "aws:///us-east-1a/i-2\n"}, ImageID: "ami-1\x1b[2J",
+				Instances: []Instance{{ProviderID: "aws:///us-east-1a/i-1", InstanceID: "i-1", State: "\u202ednuor"}},
+				Rollout:   &RolloutStatus{EarlierRefresh: "a\tb", RetiredAttempts: []string{"1a2b3c4d", "1a2b3c4d\x00"}},
+			},
+			want: MachinePoolStatus{
+				ProviderIDList: []string{"aws:///us-east-1a/i-1"},
+				Instances:      []Instance{{ProviderID: "aws:///us-east-1a/i-1", InstanceID: "i-1"}},
+				Rollout:        &RolloutStatus{RetiredAttempts: []string{"1a2b3c4d"}},
+			},
 		},
 		"Full": {
 			reason: "A status of just the size that fits should stay as it is.",

@@ -38,6 +38,7 @@ type ExportsReference struct {
 	Name string `json:"name"`
 
 	// Namespace of the object. Default: the XR's. Leave it empty for a cluster-scoped object of a cluster-scoped XR.
+	// An object without a namespace is found only if exportsFrom.clusterKinds of the function's Input lists its kind.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",message="must be the name of a namespace: lower-case letters, digits and -, with a letter or digit first and last"

@@ -107,11 +107,11 @@ type MachinePoolSpec struct {
 	// +kubebuilder:default=false
 	PublicIP bool `json:"publicIP,omitempty"`
 
-	// SSHKeyName is the name of an EC2 key pair, at most 255 characters. None by default. Who reaches SSH is up to the
-	// security groups. A change reaches new instances only.
+	// SSHKeyName is the name of an EC2 key pair, at most 255 characters. None by default. Who reaches SSH is up
+	// to the security groups. A change reaches new instances only.
 	// +optional
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^[:cntrl:]]+$')",message="must be the name of an EC2 key pair: 1 to 255 characters and no control characters"
 	SSHKeyName *string `json:"sshKeyName,omitempty"`
 
 	// AdditionalSecurityGroupIDs are security groups on top of the cluster's worker groups, at most 15: EC2 allows 16 on

@@ -31,6 +31,9 @@ type failure struct {
 
 	// tooLarge says that the answer has more than is read of one. Less of the same may fit.
 	tooLarge bool
+
+	// lasting says that the same question fails alike, as long as AWS has what it has. So it answers later callers too.
+	lasting bool
 }
 
 // read is the failure as the core takes it, nil for none.
@@ -43,6 +46,13 @@ func (f *failure) read() *pool.ReadError {
 
 func failed(reason pool.ReadReason, format string, args ...any) *failure {
 	return &failure{ReadError: pool.ReadError{Reason: reason, Message: fmt.Sprintf(format, args...)}}
+}
+
+// tooManyImages says that a look-up's name is that of more images than are read.
+func tooManyImages() *failure {
+	f := failed(pool.ReadFailed, "%s has more than %d images of this name: write more of the name into spec.machineImage.nameFormat", opImages, maxImages)
+	f.lasting = true
+	return f
 }
 
 // guide is where a person finds what to do about it.

@@ -20,6 +20,7 @@ import (
 // readImage returns the newest image that a query wants, nil when there is none.
 func (v *view) readImage(ctx context.Context, q pool.ImageQuery, tenant string) outcome[*pool.Image] {
 	var images []types.Image
+	read := 0
 	isWanted := imagerule.IsWanted(q)
 	isAnswer := func(i types.Image) bool {
 		return isWanted(awssdk.ToString(i.Name)) && syntax.AMIID.Matches(awssdk.ToString(i.ImageId)) && isAsked(i, q)
@@ -41,6 +42,9 @@ func (v *view) readImage(ctx context.Context, q pool.ImageQuery, tenant string) 
 			})
 		},
 		func(out *ec2.DescribeImagesOutput) *string {
+			if read += len(out.Images); read > maxImages {
+				return nil
+			}
 			images = append(images, slices.DeleteFunc(out.Images, func(i types.Image) bool { return !isAnswer(i) })...)
 			// Of all pages only the newest stays in memory.
 			if len(images) > 1 {
@@ -48,6 +52,9 @@ func (v *view) readImage(ctx context.Context, q pool.ImageQuery, tenant string) 
 			}
 			return out.NextToken
 		})
+	if f == nil && read > maxImages {
+		f = tooManyImages()
+	}
 	if f != nil {
 		return outcome[*pool.Image]{failure: f}
 	}

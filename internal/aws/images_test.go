@@ -111,6 +111,31 @@ func TestALookUpTakesOnlyWhatItAskedFor(t *testing.T) {
 	}
 }
 
+// TestALookUpOfTooManyImagesIsNotRepeated holds that a name which thousands of images have is answered with what to do about it, and
+// that the same question is not asked again as long as its answer would be taken: a tenant chooses the name.
+func TestALookUpOfTooManyImagesIsNotRepeated(t *testing.T) {
+	f := &fakeAWS{}
+	for i := range maxImages + 1 {
+		f.images = append(f.images, types.Image{
+			ImageId: awssdk.String(fmt.Sprintf("ami-%08x", i)), Name: awssdk.String("ubuntu-1"), OwnerId: awssdk.String("1"), Architecture: "x86_64", State: "available",
+		})
+	}
+	r := newFakeReader(t, f)
+	for range 3 {
+		got := r.Read(context.Background(), pool.Query{
+			Identity: podIdentity, Region: "us-east-1", MaxAge: time.Minute,
+			Image: &pool.ImageQuery{Owner: "1", Name: "ubuntu-*", Architecture: "x86_64"},
+		}).Image
+		want := &pool.ReadError{Reason: pool.ReadFailed, Message: "ec2:DescribeImages has more than 3000 images of this name: write more of the name into spec.machineImage.nameFormat"}
+		if diff := cmp.Diff(want, got.Err); diff != "" {
+			t.Errorf("Read(...).Image.Err: -want, +got:\n%s", diff)
+		}
+	}
+	if got := f.ops()[opImages]; got != 1 {
+		t.Errorf("DescribeImages was called %d times, want once", got)
+	}
+}
+
 // TestPinnedImagesAreReadTogether holds that pinned images cost a call for two hundred, and that one which does not exist, or
 // is disabled, costs the others nothing.
 func TestPinnedImagesAreReadTogether(t *testing.T) {

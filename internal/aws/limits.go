@@ -141,6 +141,10 @@ const (
 	// thousand members, or every image of a large publisher.
 	maxPages = 50
 
+	// maxImages is how many images one look-up reads. A publisher has some hundreds of one version in a region. To decode a thousand
+	// takes 20 ms, and a tenant chooses the name.
+	maxImages = 3_000
+
 	// maxSplits bounds the calls that are spent to single out a bad name. Two bad ones in a hundred take 26.
 	maxSplits = 32
 )

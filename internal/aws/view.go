@@ -182,7 +182,7 @@ func (v *view) fetchClaims(ctx context.Context, names []string, tenant string) m
 func one[K comparable, T any](read func(context.Context, K, string) outcome[T]) func(context.Context, K, string) batch.Result[outcome[T]] {
 	return func(ctx context.Context, key K, tenant string) batch.Result[outcome[T]] {
 		o := read(ctx, key, tenant)
-		return batch.Result[outcome[T]]{Value: o, Keep: o.failure == nil}
+		return batch.Result[outcome[T]]{Value: o, Keep: o.failure == nil || o.failure.lasting}
 	}
 }
 

@@ -33,18 +33,13 @@ func CheckSource(allowed v1beta1.ExportsSources, ref *v1alpha1.ExportsReference,
 	case IsClusterScoped(allowed, ref):
 		return nil
 	case ref.Namespace == "":
-		return RefuseClusterScoped(ref, path)
+		return field.Forbidden(path.Child("kind"), fmt.Sprintf("cluster-scoped objects of kind %s publish no exports here: name an object in a namespace, or have the platform list the kind in exportsFrom.clusterKinds of the function's Input", ref.Kind))
 	case len(allowed.Kinds) > 0 && !slices.Contains(allowed.Kinds, kindOf(ref)):
 		return field.Forbidden(path.Child("kind"), fmt.Sprintf("objects of kind %s publish no exports here: name an object of another kind, or have the platform list the kind in exportsFrom.kinds of the function's Input", ref.Kind))
 	case ref.Namespace != namespace && !slices.Contains(allowed.Namespaces, ref.Namespace):
 		return field.Forbidden(path.Child("namespace"), fmt.Sprintf("objects of namespace %s publish no exports for this pool: name an object of the pool's own namespace, or have the platform list the namespace in exportsFrom.namespaces of the function's Input", ref.Namespace))
 	}
 	return nil
-}
-
-// RefuseClusterScoped refuses a reference to a cluster-scoped object.
-func RefuseClusterScoped(ref *v1alpha1.ExportsReference, path *field.Path) *field.Error {
-	return field.Forbidden(path.Child("kind"), fmt.Sprintf("cluster-scoped objects of kind %s publish no exports here: name an object in a namespace, or have the platform list the kind in exportsFrom.clusterKinds of the function's Input", ref.Kind))
 }
 
 func kindOf(ref *v1alpha1.ExportsReference) v1beta1.Kind {

@@ -158,7 +158,7 @@ func bootstrapCondition(o *pool.Observation) condition.Condition {
 		return state(condition.False, v1alpha1.ReasonNotFound, secret+" does not exist: wait for the bootstrap provider to create it, or change spec.bootstrap.dataSecretRef"+kept(o))
 	case pool.SourceEmpty:
 		return state(condition.False, v1alpha1.ReasonEmpty, fmt.Sprintf("%s has no data at key %q: wait for the bootstrap provider to fill it, or change spec.bootstrap.dataSecretRef.key%s", secret, ref.Key, kept(o)))
-	case pool.SourceRefused, pool.SourceOutOfScope:
+	case pool.SourceRefused:
 		return state(condition.False, v1alpha1.ReasonRefused, "the Secret that spec.bootstrap.dataSecretRef names is not read: the pool may not name it"+kept(o))
 	case pool.SourceTooLarge:
 		return state(condition.False, v1alpha1.ReasonTooLarge, fmt.Sprintf("the data of %s at key %q is larger than %d bytes (%d KiB): compress it if it is cloud-config, or have it fetch the rest%s", secret, ref.Key, bootstrap.MaxPayloadBytes, bootstrap.MaxPayloadBytes/1024, kept(o)))

@@ -27,7 +27,7 @@ func exportsOf(o *pool.Observation) exportsInput {
 	}
 	switch o.Exports.Source {
 	case pool.SourceFound:
-	case pool.SourceRefused, pool.SourceOutOfScope:
+	case pool.SourceRefused:
 		return refusedExports(o)
 	case pool.SourceNotFetched:
 		return missingExports(condition.Unknown, v1alpha1.ReasonNotFetched, "waiting for Crossplane to fetch the object of "+exportsObject(o))

@@ -141,11 +141,6 @@ func TestExports(t *testing.T) {
 			args:   newPool(exportsFrom(pool.Exports{Source: pool.SourceRefused, Refused: refusedNamespace})),
 			want:   want{condition: available("False", "Refused", refusedNamespace.Error()), refused: refusedNamespace.Error()},
 		},
-		"OutOfScope": {
-			reason: "So does one that turns out to be cluster-scoped.",
-			args:   newPool(exportsFrom(pool.Exports{Source: pool.SourceOutOfScope, Refused: refusedNamespace})),
-			want:   want{condition: available("False", "Refused", refusedNamespace.Error()), refused: refusedNamespace.Error()},
-		},
 		"OtherNamespaceOfAPool": {
 			reason: "A pool that exists goes on as it is: what it may name is for the platform to say.",
 			args:   steadyPool(exportsFrom(pool.Exports{Source: pool.SourceRefused, Refused: refusedNamespace})),

@@ -67,7 +67,7 @@ func isFetching(o *pool.Observation) bool {
 
 // refusals are all the reasons why the pool can never work as it is written, sorted by path.
 func (in inputs) refusals(o *pool.Observation) field.ErrorList {
-	errs := slices.Concat(o.Undecodable, validation.MachinePool(o.Composite))
+	errs := slices.Concat(o.Undecodable, validation.MachinePool(o.Composite), taken(o.Taken))
 	for _, err := range slices.Concat(in.exports.refused, in.bootstrap.refused) {
 		// What comes of a field that is refused already says nothing new.
 		if !slices.ContainsFunc(errs, func(e *field.Error) bool { return strings.HasPrefix(e.Field, err.Field) }) {
@@ -82,6 +82,16 @@ func (in inputs) refusals(o *pool.Observation) field.ErrorList {
 		errs = slices.Concat(errs, o.InputErrors)
 	}
 	return ordered(errs)
+}
+
+// taken names refuse a pool that exists as well: whatever a response says then, Crossplane deletes one resource for the other, and
+// of a refusal it deletes nothing.
+func taken(names []string) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range names {
+		errs = append(errs, field.Forbidden(field.NewPath("desired", "resources").Key(name), "an earlier step of the pipeline desires a resource of this name, which is the name of a resource of this pool: rename it in that step"))
+	}
+	return errs
 }
 
 // tooMany are the lists that have too many items only together with what others wrote: the cluster's security groups, the

@@ -2,6 +2,7 @@ package observation
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +44,28 @@ func managedOf(observed, desired map[string]*fnv1.Resource) pool.Managed {
 		}
 	}
 	return m
+}
+
+// takenBy an earlier step are the names of the pool's composed resources under which that step desires resources of its own,
+// sorted. Crossplane composes one resource under a name: the pool's would be deleted for the other.
+func takenBy(desired, observed map[string]*fnv1.Resource) []string {
+	var out []string
+	for name, r := range desired {
+		switch {
+		case name == naming.ResourceGroup, name == naming.ResourceObject, name == naming.ResourcePolicy:
+			out = append(out, name)
+		case naming.IsTemplate(name) && isReplaced(observed[name], r, kindTemplate), naming.IsHook(name) && isReplaced(observed[name], r, kindHook):
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// isReplaced reports whether an earlier step desires a resource of another kind in place of one of ours. Of the same kind
+// it is that step's own: other steps may compose templates and hooks, and call them alike.
+func isReplaced(observed, desired *fnv1.Resource, kind string) bool {
+	return observed != nil && !isAnothers(observed.GetResource(), kind) && isAnothers(desired.GetResource(), kind)
 }
 
 // Kinds of provider-aws.

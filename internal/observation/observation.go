@@ -47,6 +47,7 @@ func From(req *fnv1.RunFunctionRequest) (*pool.Observation, error) {
 		Exports:     exportsOf(composite, namespaceOf(xr), in.ExportsFrom, req.GetRequiredResources()),
 		Bootstrap:   bootstrapOf(composite, namespaceOf(xr), req.GetRequiredResources()),
 		Credentials: credentialsOf(in.AWS, req.GetCredentials()),
+		Taken:       takenBy(req.GetDesired().GetResources(), req.GetObserved().GetResources()),
 		Managed:     managedOf(req.GetObserved().GetResources(), req.GetDesired().GetResources()),
 	}, nil
 }

@@ -63,14 +63,24 @@ func allowedExports(ref *v1alpha1.ExportsReference, namespace string, allowed v1
 		return pool.Exports{Source: pool.SourceRefused, Refused: err}
 	}
 	object, state := fetched(required, RequiredExports, ref.Name)
+	if state == pool.SourceFound && !isReferred(object, ref, cluster.IsClusterScoped(allowed, ref)) {
+		// A request that names a namespace finds a cluster-scoped object as well. To say more than of one that does not exist
+		// would tell which there are.
+		state = pool.SourceNotFound
+	}
 	if state != pool.SourceFound {
 		return pool.Exports{Source: state}
 	}
-	if !cluster.IsClusterScoped(allowed, ref) && text(object, "metadata", "namespace") == "" {
-		// A request that names a namespace finds a cluster-scoped object as well.
-		return pool.Exports{Source: pool.SourceOutOfScope, Refused: cluster.RefuseClusterScoped(ref, path)}
-	}
 	return publishedExports(ref, object)
+}
+
+// isReferred reports whether an object is the one that a reference names.
+func isReferred(object *structpb.Struct, ref *v1alpha1.ExportsReference, clusterScoped bool) bool {
+	namespace := ref.Namespace
+	if clusterScoped {
+		namespace = ""
+	}
+	return text(object, "kind") == ref.Kind && text(object, "metadata", "name") == ref.Name && text(object, "metadata", "namespace") == namespace
 }
 
 func publishedExports(ref *v1alpha1.ExportsReference, object *structpb.Struct) pool.Exports {

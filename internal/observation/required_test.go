@@ -33,29 +33,33 @@ func TestFromExports(t *testing.T) {
 		"Absent":           {reason: "An object that does not exist is there without items.", cluster: byDefault, object: `{items: []}`, want: pool.Exports{Source: pool.SourceNotFound}},
 		"AbsentInline":     {reason: "An object that is deleted is no object that publishes nothing: what it published must not be swapped for what may be years old.", cluster: both, object: `{items: []}`, want: pool.Exports{Source: pool.SourceNotFound}},
 		"NoName":           {reason: "An object without a name is never asked for, so it is not being fetched.", cluster: `exportsFrom: {apiVersion: g/v1, kind: Cluster, fieldPath: status.exports}`, want: pool.Exports{Source: pool.SourceNotFound}},
-		"NoField":          {reason: "The object may not publish anything yet.", cluster: byDefault, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
-		"NullField":        {reason: "Null is like absent.", cluster: byDefault, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: null}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
-		"EmptyField":       {reason: "So is an empty object.", cluster: byDefault, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: {}}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
-		"NullInline":       {reason: "Inline exports stand in for null.", cluster: both, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: null}}}]}`, want: fallback},
-		"EmptyInline":      {reason: "Inline exports stand in for an empty object.", cluster: both, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: {}}}}]}`, want: fallback},
-		"PublishedWins":    {reason: "Published exports win over inline ones.", cluster: both, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: {region: r}}}}]}`, want: found},
+		"NoField":          {reason: "The object may not publish anything yet.", cluster: byDefault, object: `{items: [{resource: {kind: Cluster, metadata: {name: c, namespace: team-a}, status: {}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
+		"NullField":        {reason: "Null is like absent.", cluster: byDefault, object: `{items: [{resource: {kind: Cluster, metadata: {name: c, namespace: team-a}, status: {exports: null}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
+		"EmptyField":       {reason: "So is an empty object.", cluster: byDefault, object: `{items: [{resource: {kind: Cluster, metadata: {name: c, namespace: team-a}, status: {exports: {}}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
+		"NullInline":       {reason: "Inline exports stand in for null.", cluster: both, object: `{items: [{resource: {kind: Cluster, metadata: {name: c, namespace: team-a}, status: {exports: null}}}]}`, want: fallback},
+		"EmptyInline":      {reason: "Inline exports stand in for an empty object.", cluster: both, object: `{items: [{resource: {kind: Cluster, metadata: {name: c, namespace: team-a}, status: {exports: {}}}}]}`, want: fallback},
+		"PublishedWins":    {reason: "Published exports win over inline ones.", cluster: both, object: `{items: [{resource: {kind: Cluster, metadata: {name: c, namespace: team-a}, status: {exports: {region: r}}}}]}`, want: found},
 		"Inline":           {reason: "Without a reference the inline ones are all there is.", cluster: `exports: {region: inline}`, want: fallback},
 		"Neither":          {reason: "Without either there is nothing.", cluster: ``, want: pool.Exports{Source: pool.SourceEmpty}},
-		"Found":            {reason: "Fields that a pool does not read are left alone.", cluster: byDefault, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: {region: r, more: [1]}}}}]}`, want: found},
-		"FieldPath":        {reason: "A field path has indices.", cluster: from("status.outputs[1].value"), object: `{items: [{resource: {metadata: {namespace: team-a}, status: {outputs: [{}, {value: {region: r}}]}}}]}`, want: found},
-		"FieldPathQuoted":  {reason: "And fields with dots.", cluster: from("data[a.b/c]"), object: `{items: [{resource: {metadata: {namespace: team-a}, data: {a.b/c: {region: r}}}}]}`, want: found},
-		"IndexTooLarge":    {reason: "A list may not be as long yet.", cluster: from("status.outputs[9]"), object: `{items: [{resource: {metadata: {namespace: team-a}, status: {outputs: [{}]}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
-		"IndexOfNoList":    {reason: "Or no list at all.", cluster: from("status[0]"), object: `{items: [{resource: {metadata: {namespace: team-a}, status: {}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
+		"Found":            {reason: "Fields that a pool does not read are left alone.", cluster: byDefault, object: `{items: [{resource: {kind: Cluster, metadata: {name: c, namespace: team-a}, status: {exports: {region: r, more: [1]}}}}]}`, want: found},
+		"FieldPath":        {reason: "A field path has indices.", cluster: from("status.outputs[1].value"), object: `{items: [{resource: {kind: Cluster, metadata: {name: c, namespace: team-a}, status: {outputs: [{}, {value: {region: r}}]}}}]}`, want: found},
+		"FieldPathQuoted":  {reason: "And fields with dots.", cluster: from("data[a.b/c]"), object: `{items: [{resource: {kind: Cluster, metadata: {name: c, namespace: team-a}, data: {a.b/c: {region: r}}}}]}`, want: found},
+		"IndexTooLarge":    {reason: "A list may not be as long yet.", cluster: from("status.outputs[9]"), object: `{items: [{resource: {kind: Cluster, metadata: {name: c, namespace: team-a}, status: {outputs: [{}]}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
+		"IndexOfNoList":    {reason: "Or no list at all.", cluster: from("status[0]"), object: `{items: [{resource: {kind: Cluster, metadata: {name: c, namespace: team-a}, status: {}}}]}`, want: pool.Exports{Source: pool.SourceEmpty}},
+		"OtherKind":        {reason: "An object that was not asked for is as good as none.", cluster: byDefault, object: `{items: [{resource: {kind: Other, metadata: {name: c, namespace: team-a}, status: {exports: {region: r}}}}]}`, want: pool.Exports{Source: pool.SourceNotFound}},
+		"OtherName":        {reason: "So is one of another name.", cluster: byDefault, object: `{items: [{resource: {kind: Cluster, metadata: {name: d, namespace: team-a}, status: {exports: {region: r}}}}]}`, want: pool.Exports{Source: pool.SourceNotFound}},
+		"OtherNamespace":   {reason: "So is one of another namespace.", cluster: byDefault, object: `{items: [{resource: {kind: Cluster, metadata: {name: c, namespace: team-b}, status: {exports: {region: r}}}}]}`, want: pool.Exports{Source: pool.SourceNotFound}},
+		"ClusterScoped":    {reason: "A request that names a namespace finds a cluster-scoped object as well.", cluster: byDefault, object: `{items: [{resource: {kind: Cluster, metadata: {name: c}, status: {exports: {region: r}}}}]}`, want: pool.Exports{Source: pool.SourceNotFound}},
 		"WrongType": {
-			reason: "The field is named by its whole path.", cluster: byDefault, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: {region: 1}}}}]}`,
+			reason: "The field is named by its whole path.", cluster: byDefault, object: `{items: [{resource: {kind: Cluster, metadata: {name: c, namespace: team-a}, status: {exports: {region: 1}}}}]}`,
 			want: pool.Exports{Source: pool.SourceMalformed, Detail: "status.exports.region must be a string"},
 		},
 		"WrongShape": {
-			reason: "The exports are no text.", cluster: byDefault, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: "{}"}}}]}`,
+			reason: "The exports are no text.", cluster: byDefault, object: `{items: [{resource: {kind: Cluster, metadata: {name: c, namespace: team-a}, status: {exports: "{}"}}}]}`,
 			want: pool.Exports{Source: pool.SourceMalformed, Detail: "status.exports must be an object"},
 		},
 		"WrongTypeInline": {
-			reason: "Inline exports do not hide that the published ones are broken.", cluster: both, object: `{items: [{resource: {metadata: {namespace: team-a}, status: {exports: [1]}}}]}`,
+			reason: "Inline exports do not hide that the published ones are broken.", cluster: both, object: `{items: [{resource: {kind: Cluster, metadata: {name: c, namespace: team-a}, status: {exports: [1]}}}]}`,
 			want: pool.Exports{Source: pool.SourceMalformed, Detail: "status.exports must be an object"},
 		},
 	}
@@ -71,7 +75,7 @@ func TestFromExports(t *testing.T) {
 		})
 	}
 	t.Run("BrokenFieldPath", func(t *testing.T) {
-		req := parse(t, `{observed: {composite: {resource: {metadata: {namespace: team-a}, spec: {cluster: {`+from("status[")+`}}}}}, requiredResources: {cluster-exports: {items: [{resource: {metadata: {namespace: team-a}}}]}}}`)
+		req := parse(t, `{observed: {composite: {resource: {metadata: {namespace: team-a}, spec: {cluster: {`+from("status[")+`}}}}}, requiredResources: {cluster-exports: {items: [{resource: {kind: Cluster, metadata: {name: c, namespace: team-a}}}]}}}`)
 		if got := observe(t, req).Exports; got.Source != pool.SourceMalformed || got.Detail == "" {
 			t.Errorf("From(...): want malformed exports that say why, got %+v", got)
 		}

@@ -24,6 +24,9 @@ type Observation struct {
 	Input *v1beta1.Input
 	// InputErrors say why the Input cannot be used. Input then holds defaults, and an identity that is empty.
 	InputErrors field.ErrorList
+	// Taken are the names of the pool's composed resources under which an earlier step of the pipeline desires resources of
+	// its own, sorted.
+	Taken []string
 	// Exports of the pool's cluster.
 	Exports Exports
 	// Bootstrap data of the pool.
@@ -73,9 +76,6 @@ const (
 	SourceTooLarge Source = "TooLarge"
 	// SourceRefused is an object that the pool may not name. It is not asked for.
 	SourceRefused Source = "Refused"
-	// SourceOutOfScope is a cluster-scoped object that the pool may not name, which shows only once it is fetched. Nothing is
-	// read of it.
-	SourceOutOfScope Source = "OutOfScope"
 )
 
 // Exports of the pool's cluster, as found.

@@ -79,14 +79,6 @@ func TestRequirements(t *testing.T) {
 			exports: pool.SourceRefused,
 			want:    `{resources: {bootstrap-data: {apiVersion: v1, kind: Secret, matchName: s, namespace: team-a}}}`,
 		},
-		"OutOfScopeExports": {
-			reason: "An object that turned out to be cluster-scoped is asked for again, as otherwise its scope is not known in the next run.",
-			args: v1alpha1.MachinePoolSpec{
-				Cluster: v1alpha1.ClusterSource{ExportsFrom: &v1alpha1.ExportsReference{APIVersion: "v1", Kind: "Node", Name: "c", Namespace: "team-a"}},
-			},
-			exports: pool.SourceOutOfScope,
-			want:    `{resources: {cluster-exports: {apiVersion: v1, kind: Node, matchName: c, namespace: team-a}}}`,
-		},
 		"RefusedSecret": {
 			reason: "A Secret that the pool may not name is not asked for.",
 			args: v1alpha1.MachinePoolSpec{

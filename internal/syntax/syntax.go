@@ -151,6 +151,12 @@ var (
 		length:  63,
 		Words:   "must be a device such as /dev/sda1 or /dev/xvda",
 	}
+	// Source: KeyName in https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateKeyPair.html.
+	KeyPairName = Syntax{
+		pattern: regexp.MustCompile(`^[^[:cntrl:]]+$`),
+		length:  255,
+		Words:   "must be the name of an EC2 key pair: 1 to 255 characters and no control characters",
+	}
 	KMSKeyARN = Syntax{
 		pattern: regexp.MustCompile(`^arn:aws(-[a-z]+)*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`),
 		length:  255,

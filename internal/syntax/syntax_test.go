@@ -52,6 +52,11 @@ func TestMatches(t *testing.T) {
 			good:   []string{"demo-worker", "a+=,.@_-", strings.Repeat("p", 128)},
 			bad:    []string{"", "arn:aws:iam::123456789012:instance-profile/demo", "a/b", strings.Repeat("p", 129)},
 		},
+		"KeyPairName": {
+			syntax: KeyPairName,
+			good:   []string{"demo", "my key (2)", "Jörg's key", strings.Repeat("k", 255)},
+			bad:    []string{"", "demo\n", "\x1b[2Jdemo", strings.Repeat("k", 256)},
+		},
 		"Bucket": {
 			syntax: Bucket,
 			good:   []string{"abc", "demo.bootstrap", "Old_Bucket", strings.Repeat("b", 63)},

@@ -220,7 +220,7 @@ func sized(s *extv1.JSONSchemaProps, beyond int) any {
 	case "integer":
 		return 1
 	case "string":
-		return strings.Repeat("ö", int(*s.MaxLength)+beyond)
+		return strings.Repeat("x", int(*s.MaxLength)+beyond)
 	case "array":
 		items := make([]any, 0, int(*s.MaxItems)+beyond)
 		small := smallest(s.Items.Schema)

@@ -17,8 +17,6 @@ const (
 	// Source: https://docs.aws.amazon.com/ebs/latest/userguide/ebs-volume-types.html.
 	minVolumeSizeGiB = 8
 	maxVolumeSizeGiB = 16384
-	// Characters. Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateKeyPair.html.
-	maxKeyNameLength = 255
 	// EC2 takes 16 on a network interface, and one is the cluster's.
 	// Source: https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html#vpc-limits-security-groups.
 	maxSecurityGroups = 15
@@ -30,14 +28,6 @@ func instanceType(path *field.Path, name string) field.ErrorList {
 
 func hopLimit(path *field.Path, hops int32) field.ErrorList {
 	return between(path, hops, minHopLimit, maxHopLimit)
-}
-
-func sshKeyName(path *field.Path, name *string) field.ErrorList {
-	if name == nil {
-		return nil
-	}
-
-	return append(notEmpty(path, *name), atMostLong(path, *name, maxKeyNameLength)...)
 }
 
 func securityGroupIDs(path *field.Path, ids []string) field.ErrorList {

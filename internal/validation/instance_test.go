@@ -53,7 +53,7 @@ func TestInstance(t *testing.T) {
 				s.SSHKeyName = new("")
 			}},
 			want: want{errs: []string{
-				`spec.sshKeyName: Invalid value: "": spec.sshKeyName in body should be at least 1 chars long`,
+				`spec.sshKeyName: Invalid value: "": must be the name of an EC2 key pair: 1 to 255 characters and no control characters`,
 			}},
 		},
 		"KeyNameLong": {

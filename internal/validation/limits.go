@@ -47,14 +47,6 @@ func atMostLong(path *field.Path, value string, highest int) field.ErrorList {
 	return field.ErrorList{field.TooLong(path, "", highest)}
 }
 
-func notEmpty(path *field.Path, value string) field.ErrorList {
-	if value != "" {
-		return nil
-	}
-
-	return field.ErrorList{field.Invalid(path, value, fmt.Sprintf("%s in body should be at least 1 chars long", path))}
-}
-
 func atMostMany(path *field.Path, count, highest int) field.ErrorList {
 	if count <= highest {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/syntax"
 )
 
 // MachinePool returns everything that is wrong with the spec of a pool that has its defaults, sorted by path. Whether
@@ -25,7 +26,7 @@ func MachinePool(p *v1alpha1.MachinePool) field.ErrorList {
 		instanceType(spec.Child("instanceType"), s.InstanceType),
 		machineImage(spec.Child("machineImage"), &s.MachineImage),
 		rootVolume(spec.Child("rootVolume"), &s.RootVolume),
-		sshKeyName(spec.Child("sshKeyName"), s.SSHKeyName),
+		syntax.KeyPairName.Optional(spec.Child("sshKeyName"), s.SSHKeyName),
 		securityGroupIDs(spec.Child("additionalSecurityGroupIDs"), s.AdditionalSecurityGroupIDs),
 		tags(spec.Child("additionalTags"), s.AdditionalTags),
 		hopLimit(spec.Child("instanceMetadataHopLimit"), s.InstanceMetadataHopLimit),

@@ -200,8 +200,8 @@ func TestAdmitsTheLargest(t *testing.T) {
 		hooks = append(hooks, map[string]any{
 			"name":                  fmt.Sprintf("%s%02d", strings.Repeat("h", 253), i),
 			"transition":            "Launching",
-			"notificationTargetARN": "arn:aws:sns:us-east-1:123456789012:" + strings.Repeat("t", 2000),
-			"roleARN":               "arn:aws:iam::123456789012:role/" + strings.Repeat("r", 2000),
+			"notificationTargetARN": "arn:aws:sns:us-east-1:123456789012:" + strings.Repeat("t", 220),
+			"roleARN":               "arn:aws:iam::123456789012:role/" + strings.Repeat("r", 224),
 		})
 	}
 

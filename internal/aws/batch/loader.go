@@ -13,7 +13,7 @@ var ErrNotAnswered = errors.New("the batch did not answer the key")
 // A Result is what a Fetch found for one key.
 type Result[V any] struct {
 	Value V
-	// Keep says that the value may answer later callers too. A failure must not.
+	// Keep says that the value may answer later callers too. A failure that can pass must not.
 	Keep bool
 }
 
