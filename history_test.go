@@ -30,6 +30,8 @@ type history struct {
 	hurried bool
 	// lied is when AWS last told what is wrong and looks right.
 	lied time.Time
+	// left are the members that have left the list.
+	left map[string]bool
 
 	// payload of the bootstrap Secret, when it is there.
 	payload   string
@@ -57,7 +59,7 @@ type history struct {
 
 func newHistory(rt *rapid.T, s setting) *history {
 	account := simulator.NewReader(newAccount())
-	h := &history{rt: rt, payload: "first", clusterID: "demo-1960e37c", zonesOf: "ab"}
+	h := &history{rt: rt, left: map[string]bool{}, payload: "first", clusterID: "demo-1960e37c", zonesOf: "ab"}
 	h.chance = rand.New(rand.NewSource(rapid.Int64Range(0, 1<<20).Draw(rt, "chance")))
 	h.hurried = h.chance.Intn(3) == 0
 	h.replicas = newReplicas(account, rapid.IntRange(1, 3).Draw(rt, "replicas"))
@@ -253,6 +255,7 @@ func (h *history) isWithoutZone(xr object) bool {
 // reconcile and hold what must hold after every single run.
 func (h *history) reconcile(o simulator.ReconcileOptions) {
 	needed, before, existing := h.needed(), h.listed(), h.resources()
+	all := simulator.Texts(h.XR, "status", "providerIDList")
 	h.held = h.holds(h.XR)
 	o.Refused = h.refused
 	r := h.Reconcile(context.Background(), o)
@@ -262,6 +265,9 @@ func (h *history) reconcile(o simulator.ReconcileOptions) {
 	}
 	if r.Fatal {
 		return
+	}
+	if !o.StaleXR {
+		h.bringsBackNoMember(all)
 	}
 	h.deletesNothingInUse(r, needed)
 	h.keepsName(r)

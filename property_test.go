@@ -274,6 +274,22 @@ func (h *history) losesNoMember(before []string) {
 	}
 }
 
+// bringsBackNoMember is part of property 6: a member that left the list and has ended does not come back, whatever a replica
+// remembers of it.
+func (h *history) bringsBackNoMember(before []string) {
+	after := simulator.Texts(h.XR, "status", "providerIDList")
+	for _, id := range after {
+		if i := h.AWS.Instances[id[strings.LastIndex(id, "/")+1:]]; h.left[id] && !slices.Contains(before, id) && (i == nil || i.State == "terminated") {
+			h.failsf(desiredAndMembersStay, "%s ended, had left providerIDList and is there again", id)
+		}
+	}
+	for _, id := range before {
+		if !slices.Contains(after, id) {
+			h.left[id] = true
+		}
+	}
+}
+
 // poll resources, and hold the first half of property 6: no one but AWS's own bounds moves the desired capacity of a group
 // that exists.
 func (h *history) poll(resources ...string) {
@@ -317,6 +333,11 @@ func (h *history) converges() {
 		h.countKey()
 	}
 	h.rests()
+	if simulator.Text(h.XR, "status", "doubtedReading") != "" {
+		// Another instance was forgotten meanwhile, and the hour begins anew.
+		time.Sleep(time.Hour + time.Second)
+		h.rests()
+	}
 
 	g := h.group()
 	if g == nil {

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/input/v1beta1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/aws/simulated"
@@ -73,6 +75,7 @@ type deployment struct {
 	*life
 
 	replicas *replicas
+	account  *simulator.Reader
 }
 
 // inVirtualTime plays with a pool that runs, whose calls all go to the first replica until a test says otherwise.
@@ -82,7 +85,7 @@ func inVirtualTime(t *testing.T, n int, play func(t *testing.T, d deployment)) {
 		aws := newAccount()
 		aws.Clock.Real = true
 		account := simulator.NewReader(aws)
-		d := deployment{replicas: newReplicas(account, n)}
+		d := deployment{replicas: newReplicas(account, n), account: account}
 		d.on(0)
 		d.life = newLifeOf(t, settings[1], poolName, account, d.replicas)
 		d.Quick = true
@@ -316,6 +319,42 @@ func TestAnotherReplicasOlderAnswer(t *testing.T) {
 					d.PollAll()
 					if got := tc.tells(d); got != want {
 						t.Fatalf("\n%s\nafter run %d, on replica %d: want %s, got %s", tc.reason, i, i%2, want, got)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestAnotherReplicasOlderMembersWhileReadsFail holds that a replica which cannot read AWS does not put a member back on the list that
+// another replica has seen leave it, because it remembers that member from before.
+func TestAnotherReplicasOlderMembersWhileReadsFail(t *testing.T) {
+	for _, fails := range []simulator.Part{simulator.PartGroup, simulator.PartInstances} {
+		t.Run(string(fails), func(t *testing.T) {
+			inVirtualTime(t, 2, func(t *testing.T, d deployment) {
+				d.on(1)
+				d.run(simulator.ReconcileOptions{})
+				before := d.instanceIDs()
+				d.AWS.Terminate(d.members()[0])
+				for range 3 {
+					d.AWS.Tick()
+				}
+				d.on(0)
+				for range 3 {
+					d.after(10 * time.Second)
+					d.run(simulator.ReconcileOptions{})
+				}
+				want := d.instanceIDs()
+				if slices.Equal(before, want) || len(want) != 3 {
+					t.Fatalf("the first replica does not see that a member was replaced: before %v, after %v", before, want)
+				}
+				d.account.Fail(fails, pool.ReadFailed)
+				for i := range 6 {
+					d.on((i + 1) % 2)
+					d.after(5 * time.Second)
+					d.run(simulator.ReconcileOptions{})
+					if diff := cmp.Diff(want, d.instanceIDs()); diff != "" {
+						t.Fatalf("after run %d, on replica %d: -want, +got:\n%s", i, (i+1)%2, diff)
 					}
 				}
 			})

@@ -49,6 +49,7 @@ func (s *MachinePoolStatus) Bound() {
 	identifiers(&s.ProviderIDList, MaxProviderIDs, MaxProviderIDLength)
 	identifier(&s.LaunchTemplateID, maxIDLength)
 	identifier(&s.ImageID, maxIDLength)
+	identifier(&s.ListedReading, maxIDLength)
 	identifier(&s.DoubtedReading, maxIDLength)
 	identifiers(&s.FailureDomains, MaxZones, maxZoneLength)
 	identifiers(&s.InheritedFailureDomains, MaxZones, maxZoneLength)

@@ -34,6 +34,12 @@ type MachinePoolStatus struct {
 	// +kubebuilder:validation:MaxItems=1000
 	Instances []Instance `json:"instances,omitempty"`
 
+	// ListedReading is the reading of AWS that last changed providerIDList, by its time. Internal: a replica of the function that
+	// cannot read AWS adds no member which it last saw before that.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	ListedReading string `json:"listedReading,omitempty"`
+
 	// DoubtedReading is the reading of AWS that was first doubted for the reason that health has now, by its time: EC2 lacked a
 	// member that the group lists, or the group listed none where there were some. A later one that says the same is believed.
 	// +optional

@@ -155,8 +155,9 @@ func (v *view) read(ctx context.Context, q pool.Query, out pool.Reading) pool.Re
 		m, at := members(ctx)
 		out.Group, out.Instances = asRead(m.group, at), asRead(m.instances, at)
 		if !out.Group.Known() || !out.Instances.Known() {
-			kept, _ := v.memberships.Kept(q.GroupName, earlierAge)
-			out.Earlier = kept.instances.value
+			if kept, at, ok := v.memberships.Kept(q.GroupName, earlierAge); ok {
+				out.Earlier = asRead(kept.instances, at)
+			}
 		}
 	}
 	if out.Refresh.Asked {

@@ -529,18 +529,22 @@ func TestReadEarlier(t *testing.T) {
 				r := newFakeReader(t, f)
 				q := query("demo")
 				q.Refresh = true
-				if got := r.Read(context.Background(), q); got.Earlier != nil {
+				if got := r.Read(context.Background(), q); got.Earlier.Value != nil {
 					t.Errorf("a whole reading has earlier instances: %+v", got.Earlier)
 				}
+				read := time.Now()
 				time.Sleep(time.Minute)
 				f.fail = failing(tc.op, apiError("InternalError", "An internal error has occurred"))
 				for range 2 {
 					got := r.Read(context.Background(), q)
-					if diff := cmp.Diff(tc.want, got.Earlier); diff != "" {
+					if diff := cmp.Diff(tc.want, got.Earlier.Value); diff != "" {
 						t.Errorf("instances that were read earlier: -want, +got:\n%s", diff)
 					}
-					for i := range got.Earlier {
-						got.Earlier[i] = pool.Instance{}
+					if tc.want != nil && (got.Earlier.At.Before(read.Add(-time.Second)) || got.Earlier.At.After(read)) {
+						t.Errorf("instances that were read earlier: read at %s, want %s", got.Earlier.At, read)
+					}
+					for i := range got.Earlier.Value {
+						got.Earlier.Value[i] = pool.Instance{}
 					}
 				}
 			})
@@ -559,7 +563,7 @@ func TestReadEarlier(t *testing.T) {
 					t.Fatal("the group was read")
 				}
 			}
-			if got := r.Read(context.Background(), query("demo")); got.Earlier != nil {
+			if got := r.Read(context.Background(), query("demo")); got.Earlier.Value != nil {
 				t.Errorf("want none, got %+v", got.Earlier)
 			}
 		})
@@ -568,7 +572,7 @@ func TestReadEarlier(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := demoAWS()
 			f.fail = failing(opGroups, apiError("InternalError", "An internal error has occurred"))
-			if got := newFakeReader(t, f).Read(context.Background(), query("demo")); got.Earlier != nil {
+			if got := newFakeReader(t, f).Read(context.Background(), query("demo")); got.Earlier.Value != nil {
 				t.Errorf("want none, got %+v", got.Earlier)
 			}
 		})

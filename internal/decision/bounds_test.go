@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -39,7 +40,9 @@ func TestStatusIsBound(t *testing.T) {
 		"LongProblem": readPool(func(o *pool.Observation) {
 			o.AWS.Group.Err = &pool.ReadError{Reason: pool.ReadFailed, Message: long}
 		}),
-		"Earlier": readPool(readFails, func(o *pool.Observation) { o.AWS.Earlier = instances }),
+		"Earlier": readPool(readFails, func(o *pool.Observation) {
+			o.AWS.Earlier = pool.Read[[]pool.Instance]{Asked: true, At: time.Unix(1, 0), Value: instances}
+		}),
 		"Managed": steadyPool(func(o *pool.Observation) {
 			o.Managed.Group.ARN, o.Managed.Group.Name, o.Managed.Group.SentTemplateID = long, long, long
 			o.Managed.Templates[currentTemplate] = pool.ObservedTemplate{ID: long, Name: long, ImageID: long}

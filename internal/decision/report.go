@@ -165,17 +165,7 @@ func status(o *pool.Observation, in inputs, p planned, d Decision, h v1alpha1.He
 	if n := desired(o); n != nil {
 		s.Replicas = n
 	}
-	if p.members.Known {
-		s.ReadyReplicas = new(health.Running(p.members.Instances))
-		s.ProviderIDList = membership.ProviderIDs(p.members.Instances)
-		s.Instances = membership.Statuses(p.members.Instances, o.AWS.Group.Value, p.GroupID)
-	} else {
-		if len(p.members.Instances)+len(p.members.Gone) > 0 {
-			s.ReadyReplicas = new(health.Running(membership.LastKnown(s.Instances, p.members)))
-		}
-		s.ProviderIDList = membership.Updated(s.ProviderIDList, o.AWS.Earlier, p.members)
-		s.Instances = membership.UpdatedStatuses(s.Instances, o.AWS.Earlier, p.members, o.AWS.Group.Value, p.GroupID)
-	}
+	listMembers(&s, o, p)
 	s.DoubtedReading = textOf(p.members.Doubted)
 	h.Message = condition.Message(h.Message + membership.CutNote(len(s.ProviderIDList)))
 	s.Health = &h
@@ -237,4 +227,31 @@ func rolloutStatus(o *pool.Observation, p planned) *v1alpha1.RolloutStatus {
 		s.PercentageComplete = &o.AWS.Refresh.Value.PercentageComplete
 	}
 	return s
+}
+
+// listMembers says who is a member, and which reading says so where that changes.
+func listMembers(s *v1alpha1.MachinePoolStatus, o *pool.Observation, p planned) {
+	last, read := s.ProviderIDList, o.AWS.Instances.At
+	if p.members.Known {
+		s.ReadyReplicas = new(health.Running(p.members.Instances))
+		s.ProviderIDList = membership.ProviderIDs(p.members.Instances)
+		s.Instances = membership.Statuses(p.members.Instances, o.AWS.Group.Value, p.GroupID)
+	} else {
+		if len(p.members.Instances)+len(p.members.Gone) > 0 {
+			s.ReadyReplicas = new(health.Running(membership.LastKnown(s.Instances, p.members)))
+		}
+		earlier := o.AWS.Earlier
+		if !earlier.At.After(timeOf(s.ListedReading)) {
+			// The list is from a later reading, of another replica.
+			earlier.Value = nil
+		}
+		if o.AWS.Instances.Failed() {
+			read = earlier.At
+		}
+		s.ProviderIDList = membership.Updated(s.ProviderIDList, earlier.Value, p.members)
+		s.Instances = membership.UpdatedStatuses(s.Instances, earlier.Value, p.members, o.AWS.Group.Value, p.GroupID)
+	}
+	if !slices.Equal(last, s.ProviderIDList) {
+		s.ListedReading = textOf(read)
+	}
 }

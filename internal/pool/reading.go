@@ -73,8 +73,8 @@ type Reading struct {
 	// Instances tagged with the group's name, in whatever state. EC2 lists one that is terminated for about an hour.
 	Instances Read[[]Instance]
 	// Earlier are the instances that were read a short while ago, where that fails now. The status knows them too, but
-	// Crossplane may show one from before it did.
-	Earlier []Instance
+	// Crossplane may show one from before it did. Where another replica of the function has read AWS since, the status knows better.
+	Earlier Read[[]Instance]
 	// Image is the newest that matches, or the pinned one. A nil value that was read says that there is none.
 	Image Read[*Image]
 	// Refresh is the group's newest instance refresh. A nil value that was read says that there was never one.

@@ -102,6 +102,8 @@ type Group struct {
 type Member struct {
 	ID         string
 	TemplateID string
+	// Unseen says that EC2 does not list it, and that it is taken for gone. EC2 may be wrong: its template stays.
+	Unseen bool
 	// Leaving says that it is on its way out.
 	Leaving bool
 	// Skipped says that a refresh passes over it: it is protected from scale-in, or in Standby.
@@ -330,7 +332,7 @@ func outdated(r *Reading, currentID string) (*int, []string) {
 	n, skipped := 0, []string(nil)
 	for _, m := range r.Members {
 		// An instance that someone attached by hand came from no template.
-		if m.Leaving || m.TemplateID == currentID || m.TemplateID == "" {
+		if m.Unseen || m.Leaving || m.TemplateID == currentID || m.TemplateID == "" {
 			continue
 		}
 		n++

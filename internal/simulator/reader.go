@@ -40,14 +40,14 @@ type Reader struct {
 	// answered counts the answers about refreshes.
 	answered int
 	// kept are the instances of each group's last answer without a failure, right or wrong, as a cache has them.
-	kept map[string][]pool.Instance
+	kept map[string]pool.Read[[]pool.Instance]
 	// Queries counts what was asked.
 	Queries int
 }
 
 // NewReader returns a reader of an AWS account.
 func NewReader(a *AWS) *Reader {
-	return &Reader{aws: a, failing: map[Part]pool.ReadReason{}, kept: map[string][]pool.Instance{}}
+	return &Reader{aws: a, failing: map[Part]pool.ReadReason{}, kept: map[string]pool.Read[[]pool.Instance]{}}
 }
 
 // Fail makes a part fail until Heal.
@@ -87,9 +87,10 @@ func (r *Reader) Read(_ context.Context, q pool.Query) pool.Reading {
 		out.Group = part(r, PartGroup, func() *pool.Group { return r.Group(q.GroupName) })
 		out.Instances = part(r, PartInstances, func() []pool.Instance { return r.Instances(q.GroupName) })
 		if out.Group.Known() && out.Instances.Known() {
-			r.kept[q.GroupName] = out.Instances.Value
+			r.kept[q.GroupName] = out.Instances
 		} else {
-			out.Earlier = slices.Clone(r.kept[q.GroupName])
+			out.Earlier = r.kept[q.GroupName]
+			out.Earlier.Value = slices.Clone(out.Earlier.Value)
 		}
 	}
 	for _, name := range q.Claims {

@@ -199,8 +199,14 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 	{
 		name: "knows no members but those that a status shows, which may be from before them", property: capacity,
 		file: "internal/decision/report.go",
-		from: "membership.Updated(s.ProviderIDList, o.AWS.Earlier, p.members)",
+		from: "membership.Updated(s.ProviderIDList, earlier.Value, p.members)",
 		to:   "membership.Updated(s.ProviderIDList, nil, p.members)",
+	},
+	{
+		name: "brings back members that another replica has seen leave", property: capacity,
+		file: "internal/decision/report.go",
+		from: "!earlier.At.After(timeOf(s.ListedReading))",
+		to:   "false",
 	},
 	{
 		name: "trusts a reading in which nothing is found", property: capacity,

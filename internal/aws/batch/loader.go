@@ -125,16 +125,16 @@ func (l *Loader[K, V]) Want(key K, maxAge time.Duration, payer string) *Pending[
 	return p
 }
 
-// Kept returns the caller's own copy of the newest answer that is kept, if that is not older than age.
-func (l *Loader[K, V]) Kept(key K, age time.Duration) (V, bool) {
+// Kept returns the caller's own copy of the newest answer that is kept, if that is not older than age, and when it was asked for.
+func (l *Loader[K, V]) Kept(key K, age time.Duration) (V, time.Time, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.cache.entries[key]
 	if e == nil || time.Since(e.at) > age {
 		var none V
-		return none, false
+		return none, time.Time{}, false
 	}
-	return l.cfg.Clone(e.value), true
+	return l.cfg.Clone(e.value), e.at, true
 }
 
 // Sweep forgets what nobody wanted for as long as Remember. A Loader sweeps by itself while it is used.
