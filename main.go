@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/crossplane/function-sdk-go"
 	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc/encoding"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/aws"
 )
@@ -32,7 +33,9 @@ func (c *CLI) Run() error {
 		return err
 	}
 	reader := aws.NewReader(aws.WithLogger(log), aws.WithRegisterer(prometheus.DefaultRegisterer))
-	runs := newDrain(NewFunction(WithLogger(log), WithAWSReader(reader)))
+	requests := newDecoder()
+	encoding.RegisterCodecV2(requests)
+	runs := newDrain(requests.serving(NewFunction(WithLogger(log), WithAWSReader(reader))))
 
 	stop, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer cancel()

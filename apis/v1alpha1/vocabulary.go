@@ -214,6 +214,8 @@ const (
 	ReasonMembersUnknown = "MembersUnknown"
 	// ReasonTemplateCreating says that the launch template does not exist in AWS yet.
 	ReasonTemplateCreating = "TemplateCreating"
+	// ReasonTooManyTemplates says that so many launch templates of earlier settings may still be in use that no other is made.
+	ReasonTooManyTemplates = "TooManyTemplates"
 	// ReasonTemplateFailing says that the provider cannot create the launch template, and tries again.
 	ReasonTemplateFailing = "TemplateFailing"
 	// ReasonTemplateNameTaken says that AWS has templates of this name and of the next three.

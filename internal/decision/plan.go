@@ -244,6 +244,9 @@ func heldTemplate(name string, t pool.ObservedTemplate) Template {
 func (p planned) currentTemplate(o *pool.Observation, in inputs) (Template, bool) {
 	name := naming.ResourceTemplate(p.Current)
 	observed, exists := o.Managed.Templates[name]
+	if p.Reason == rollout.ReasonTooManyTemplates {
+		return Template{}, false
+	}
 	if in.exports.value == nil || in.bootstrap.userData == "" || p.image.ID == "" || p.claim.isHeld() {
 		return heldTemplate(name, observed), exists
 	}

@@ -18,6 +18,8 @@ func rollText(o *pool.Observation, p planned) string {
 		return templateWait(p)
 	case rollout.ReasonTemplateFailing:
 		return "the provider tries to create the launch template and fails: the conditions of " + naming.ResourceTemplate(p.Current) + ", a managed resource of the pool, say why"
+	case rollout.ReasonTooManyTemplates:
+		return fmt.Sprintf("%d launch templates of earlier settings may still be in use, and no other is made until some of them have gone: see InfrastructureHealthy and the conditions of autoscaling-group, a managed resource of the pool, for why the group does not use the newest", len(o.Managed.Templates))
 	case rollout.ReasonRetrying:
 		return fmt.Sprintf("starting the roll again, as attempt %s: waiting for its launch template to exist in AWS", p.Current)
 	case rollout.ReasonTemplateNameTaken:

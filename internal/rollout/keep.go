@@ -1,7 +1,10 @@
 package rollout
 
 import (
+	"cmp"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/naming"
 )
@@ -12,12 +15,24 @@ const maxRetired = 10
 // maxAttemptLength is more than a roll key, a dash and the highest number have, in bytes.
 const maxAttemptLength = 32
 
-// keep returns the templates beside the current one that something may still need.
-func keep(in Inputs, p Plan) []string {
+// maxSpare is how many templates are kept, until the group is seen on the current one, that nothing tells a use of: the newest, as
+// what is seen may be some runs old. Each edit of what rolls makes one, and can come with each run.
+const maxSpare = 3
+
+// maxTemplates is how many there are at most that are not being deleted. All of them count while it is not known which are used, and no
+// other is made then. One has up to 200 kB in a response, of which Crossplane takes 4 MB.
+const maxTemplates = 16
+
+// operationTime is longer than the provider works on one update of a group, which it gives up after 15 minutes.
+const operationTime = time.Hour
+
+// keep returns the templates beside the current one that something may still need. seen is the group as it is seen in this run.
+func keep(in Inputs, p Plan, seen *Group) []string {
 	var names []string
 	current := naming.ResourceTemplate(p.Current)
+	spare := spareOf(in, p, seen)
 	for _, t := range in.Templates {
-		if t.Resource != current && isNeeded(t, in, p) {
+		if t.Resource != current && !spare[t.Resource] && isNeeded(t, in, p) {
 			names = append(names, t.Resource)
 		}
 	}
@@ -45,6 +60,60 @@ func isNeeded(t Template, in Inputs, p Plan) bool {
 		return true
 	}
 	return t.ID != "" && isUsed(in.Reading, t.ID)
+}
+
+// spareOf the templates are those that can go although the group is not on the current one: nothing tells a use of them, and the newest
+// maxSpare of such stay. None can where it is not known what the group uses, or its members.
+func spareOf(in Inputs, p Plan, seen *Group) map[string]bool {
+	isRead := in.Reading != nil
+	if in.GroupLost || seen != nil && (in.Group != seen || !isRead && in.Wanted) {
+		return nil
+	}
+	settled := seen == nil || isSettled(seen, in.Reading)
+	spare := map[string]bool{}
+	var unused []Template
+	for _, t := range in.Templates {
+		if t.Resource == naming.ResourceTemplate(p.Current) || t.Unpersisted || t.ID == "" || isNamed(in, seen, t.ID) {
+			continue
+		}
+		if settled || isRead && !t.Created.IsZero() && in.Reading.Oldest.Sub(t.Created) > operationTime {
+			unused = append(unused, t)
+		}
+	}
+	slices.SortFunc(unused, func(a, b Template) int {
+		return cmp.Or(b.Created.Compare(a.Created), strings.Compare(a.Resource, b.Resource))
+	})
+	for _, t := range unused[min(len(unused), maxSpare):] {
+		spare[t.Resource] = true
+	}
+	return spare
+}
+
+// isSettled reports whether the group is where it was told to be, by all that tells. Until then the provider may be about to move it
+// to any template that it was told to use meanwhile.
+func isSettled(g *Group, r *Reading) bool {
+	return g.Sent == g.Observed && (r == nil || r.TemplateID == g.Sent)
+}
+
+// isNamed reports whether anything tells that the group or a member uses a template, or is told to.
+func isNamed(in Inputs, seen *Group, id string) bool {
+	for _, g := range []*Group{in.Group, seen} {
+		if g != nil && (g.Sent == id || g.Observed == id) {
+			return true
+		}
+	}
+	return in.Memory.SentID == id || in.Reading != nil && isUsed(in.Reading, id)
+}
+
+// isCrowded reports whether there are so many templates that no other is made.
+func isCrowded(templates []Template) bool {
+	n := 0
+	for _, t := range templates {
+		if !t.Terminating {
+			n++
+		}
+	}
+	return n >= maxTemplates
 }
 
 // isUsed says that AWS has the group or a member on a template, whatever else is seen.

@@ -43,6 +43,7 @@ const (
 	ReasonTemplateFailing      Reason = v1alpha1.ReasonTemplateFailing
 	ReasonTemplateNameTaken    Reason = v1alpha1.ReasonTemplateNameTaken
 	ReasonTemplateUndetermined Reason = v1alpha1.ReasonTemplateCreationUndetermined
+	ReasonTooManyTemplates     Reason = v1alpha1.ReasonTooManyTemplates
 	ReasonRetrying             Reason = v1alpha1.ReasonRetrying
 	// SwitchPending.
 	ReasonGroupUpdating Reason = v1alpha1.ReasonGroupUpdating
@@ -209,7 +210,7 @@ type Plan struct {
 // The provider starts the refresh after it has moved the group, and when that fails never again. A roll that two
 // readings find lost is therefore attempted anew with a template of the same content and another name.
 func Of(in Inputs) Plan {
-	old := isOld(in)
+	old, seen := isOld(in), in.Group
 	if old {
 		in.Group = asSent(in)
 	}
@@ -226,7 +227,7 @@ func Of(in Inputs) Plan {
 	p.Phase, p.Reason = phase(in, p, current)
 	p.Memory.Phase = p.Phase
 	p.Memory.EarlierRefresh, p.Memory.NewestRefresh = rememberedRefreshes(in, p)
-	p.Keep = keep(in, p)
+	p.Keep = keep(in, p, seen)
 	return p
 }
 
@@ -260,6 +261,8 @@ func phase(in Inputs, p Plan, current Template) (Phase, Reason) {
 		return PhaseStalled, current.Stuck
 	case current.ID == "" && current.Failing:
 		return PhaseTemplatePending, ReasonTemplateFailing
+	case current.Resource == "" && isCrowded(in.Templates):
+		return PhaseTemplatePending, ReasonTooManyTemplates
 	case current.ID == "" && p.Current.Number%generation > 0:
 		return PhaseTemplatePending, ReasonRetrying
 	case current.ID == "":

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand"
 	"path"
 	"slices"
 	"time"
@@ -35,10 +36,10 @@ type Reader struct {
 	// lost says that the group is not found, as in another account.
 	lost bool
 	// Lag is for how long after its start answers may lack a new refresh. AWS is eventually consistent, and an earlier answer
-	// need not come from where a later one does: one in three has it.
+	// need not come from where a later one does: one in three has it, in no order.
 	Lag time.Duration
-	// answered counts the answers about refreshes.
-	answered int
+	// answers that have it come by chance, the same in each replay.
+	answers *rand.Rand
 	// kept are the instances of each group's last answer without a failure, right or wrong, as a cache has them.
 	kept map[string]pool.Read[[]pool.Instance]
 	// Queries counts what was asked.
@@ -47,7 +48,7 @@ type Reader struct {
 
 // NewReader returns a reader of an AWS account.
 func NewReader(a *AWS) *Reader {
-	return &Reader{aws: a, failing: map[Part]pool.ReadReason{}, kept: map[string]pool.Read[[]pool.Instance]{}}
+	return &Reader{aws: a, answers: rand.New(rand.NewSource(1)), failing: map[Part]pool.ReadReason{}, kept: map[string]pool.Read[[]pool.Instance]{}}
 }
 
 // Fail makes a part fail until Heal.
@@ -199,7 +200,7 @@ func (r *Reader) Refresh(group string) *pool.Refresh {
 		return nil
 	}
 	last := g.Refreshes[len(g.Refreshes)-1]
-	if r.answered++; r.aws.Clock.Now().Sub(last.Started) < r.Lag && r.answered%3 != 0 {
+	if r.aws.Clock.Now().Sub(last.Started) < r.Lag && r.answers.Intn(3) != 0 {
 		if len(g.Refreshes) == 1 {
 			return nil
 		}

@@ -45,6 +45,12 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 		to:   "g.Sent == currentID",
 	},
 	{
+		name: "drops a template to which the provider may be moving the group", property: deletion, blind: true,
+		file: "internal/rollout/keep.go",
+		from: "if settled || isRead",
+		to:   "spare[t.Resource] = true\n\t\tif settled || isRead",
+	},
+	{
 		name: "drops a template that a member was launched from", property: deletion,
 		file: "internal/rollout/keep.go",
 		from: "return m.TemplateID == id }",
@@ -135,6 +141,12 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 		file: inLost,
 		from: "return again && isAgreed(in)",
 		to:   "return again",
+	},
+	{
+		name: "agrees on one answer", property: refreshes,
+		file: "internal/rollout/lost.go",
+		from: "again && isAgreed(in)",
+		to:   "again && !in.Memory.LostReading.IsZero()",
 	},
 	{
 		name: "believes a reading from before the switch", property: refreshes,
