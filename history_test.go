@@ -342,10 +342,29 @@ func (h *history) rollBack() {
 	h.countKey()
 }
 
-// rollUntilItRefreshes makes it likely that something happens to a refresh.
+// rollUntilItRefreshes makes it likely that something happens to a refresh, and that runs see it as soon as it began.
 func (h *history) rollUntilItRefreshes() {
 	h.roll()
-	h.roundsUntil(func() bool { g := h.group(); return g != nil && g.IsRefreshing() })
+	refreshing := func() bool { g := h.group(); return g != nil && g.IsRefreshing() }
+	h.roundsUntil(refreshing)
+	if !refreshing() {
+		return
+	}
+	// Runs follow one another while answers may lack the refresh still.
+	h.atOnce(func() {
+		for range 6 {
+			h.poll(h.resources()...)
+			h.reconcile(simulator.ReconcileOptions{})
+		}
+	})
+}
+
+// atOnce things happen one after the other, with next to no time between.
+func (h *history) atOnce(happen func()) {
+	pause := h.AWS.Clock.Pause
+	h.AWS.Clock.Pause = func() { time.Sleep(time.Millisecond) }
+	happen()
+	h.AWS.Clock.Pause = pause
 }
 
 func (h *history) countKey() {

@@ -87,7 +87,7 @@ func (in inputs) refusals(o *pool.Observation) field.ErrorList {
 // taken names refuse a pool that exists as well: whatever a response says then, Crossplane deletes one resource for the other, and
 // of a refusal it deletes nothing.
 func taken(names []string) field.ErrorList {
-	var errs field.ErrorList
+	errs := make(field.ErrorList, 0, len(names))
 	for _, name := range names {
 		errs = append(errs, field.Forbidden(field.NewPath("desired", "resources").Key(name), "an earlier step of the pipeline desires a resource of this name, which is the name of a resource of this pool: rename it in that step"))
 	}

@@ -65,18 +65,16 @@ func isNeeded(t Template, in Inputs, p Plan) bool {
 // spareOf the templates are those that can go although the group is not on the current one: nothing tells a use of them, and the newest
 // maxSpare of such stay. None can where it is not known what the group uses, or its members.
 func spareOf(in Inputs, p Plan, seen *Group) map[string]bool {
-	isRead := in.Reading != nil
-	if in.GroupLost || seen != nil && (in.Group != seen || !isRead && in.Wanted) {
-		return nil
-	}
-	settled := seen == nil || isSettled(seen, in.Reading)
 	spare := map[string]bool{}
+	if in.GroupLost || seen != nil && !isKnown(in, seen) {
+		return spare
+	}
 	var unused []Template
 	for _, t := range in.Templates {
 		if t.Resource == naming.ResourceTemplate(p.Current) || t.Unpersisted || t.ID == "" || isNamed(in, seen, t.ID) {
 			continue
 		}
-		if settled || isRead && !t.Created.IsZero() && in.Reading.Oldest.Sub(t.Created) > operationTime {
+		if isSettled(seen, in.Reading) || isLongAgo(t, in.Reading) {
 			unused = append(unused, t)
 		}
 	}
@@ -89,10 +87,20 @@ func spareOf(in Inputs, p Plan, seen *Group) map[string]bool {
 	return spare
 }
 
+// isKnown reports whether the group is seen as it is, and its members are read if they should be.
+func isKnown(in Inputs, seen *Group) bool {
+	return in.Group == seen && (in.Reading != nil || !in.Wanted)
+}
+
 // isSettled reports whether the group is where it was told to be, by all that tells. Until then the provider may be about to move it
-// to any template that it was told to use meanwhile.
+// to any template that it was told to use meanwhile. Nothing moves a group that there is not.
 func isSettled(g *Group, r *Reading) bool {
-	return g.Sent == g.Observed && (r == nil || r.TemplateID == g.Sent)
+	return g == nil || g.Sent == g.Observed && (r == nil || r.TemplateID == g.Sent)
+}
+
+// isLongAgo reports whether a template was made so long before a reading that no update of the group from its time is still at work.
+func isLongAgo(t Template, r *Reading) bool {
+	return r != nil && !t.Created.IsZero() && r.Oldest.Sub(t.Created) > operationTime
 }
 
 // isNamed reports whether anything tells that the group or a member uses a template, or is told to.

@@ -257,16 +257,8 @@ func hasSucceeded(in Inputs, current Template) bool {
 
 func phase(in Inputs, p Plan, current Template) (Phase, Reason) {
 	switch {
-	case current.ID == "" && current.Stuck != "":
-		return PhaseStalled, current.Stuck
-	case current.ID == "" && current.Failing:
-		return PhaseTemplatePending, ReasonTemplateFailing
-	case current.Resource == "" && isCrowded(in.Templates):
-		return PhaseTemplatePending, ReasonTooManyTemplates
-	case current.ID == "" && p.Current.Number%generation > 0:
-		return PhaseTemplatePending, ReasonRetrying
 	case current.ID == "":
-		return PhaseTemplatePending, ReasonTemplateCreating
+		return phaseOfCreation(in, p, current)
 	case !isSwitched(in.Group, current.ID):
 		return PhaseSwitchPending, ReasonGroupUpdating
 	case !in.Wanted:
@@ -275,6 +267,21 @@ func phase(in Inputs, p Plan, current Template) (Phase, Reason) {
 		return lastKnownPhase(in, p), ReasonMembersUnknown
 	}
 	return phaseOfMembers(in, p, current)
+}
+
+// phaseOfCreation is of a roll whose template has no id.
+func phaseOfCreation(in Inputs, p Plan, current Template) (Phase, Reason) {
+	switch {
+	case current.Stuck != "":
+		return PhaseStalled, current.Stuck
+	case current.Failing:
+		return PhaseTemplatePending, ReasonTemplateFailing
+	case current.Resource == "" && isCrowded(in.Templates):
+		return PhaseTemplatePending, ReasonTooManyTemplates
+	case p.Current.Number%generation > 0:
+		return PhaseTemplatePending, ReasonRetrying
+	}
+	return PhaseTemplatePending, ReasonTemplateCreating
 }
 
 // lastKnownPhase stays while AWS cannot be read: what was not seen to end is not over. Where no phase of this roll is

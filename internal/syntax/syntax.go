@@ -66,7 +66,6 @@ const (
 	maxHookARNLength = 255
 )
 
-//nolint:gochecknoglobals // A constant, if Go had them of regular expressions.
 var roleARN = regexp.MustCompile(`^arn:aws(-[a-z]+)*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$`)
 
 // Identifiers as AWS writes them.

@@ -5,7 +5,7 @@ package main
 type mutant struct {
 	// name says what the mistake does.
 	name string
-	// property of issue 4 that kills it.
+	// property that kills it.
 	property string
 	file     string
 	from, to string
@@ -47,8 +47,8 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 	{
 		name: "drops a template to which the provider may be moving the group", property: deletion, blind: true,
 		file: "internal/rollout/keep.go",
-		from: "if settled || isRead",
-		to:   "spare[t.Resource] = true\n\t\tif settled || isRead",
+		from: "if isSettled(",
+		to:   "spare[t.Resource] = true\n\t\tif isSettled(",
 	},
 	{
 		name: "drops a template that a member was launched from", property: deletion,
