@@ -176,6 +176,25 @@ func victimsAWS(t *testing.T) AWSReader {
 	})
 }
 
+// TestAnObjectOfAnotherKindIsNotThePoolsGroup holds that an object of the tenant's own, which spec.crossplane.resourceRefs makes Crossplane
+// show under the name of the pool's group, template or staged object, names nothing in AWS.
+func TestAnObjectOfAnotherKindIsNotThePoolsGroup(t *testing.T) {
+	forged := structOf(t, `{apiVersion: v1, kind: ConfigMap,
+		metadata: {name: forged, namespace: team-a, annotations: {crossplane.io/external-name: `+victimsGroup+`}},
+		spec: {forProvider: {name: `+victimsGroup+`-497384ff, bucket: `+victimsGroup+`, key: `+victimsGroup+`, region: us-east-1}},
+		status: {atProvider: {id: `+victimsGroup+`, arn: "arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:x:autoScalingGroupName/`+victimsGroup+`"}}}`)
+	for _, name := range []string{resourceGroup, resourceObject, "launch-template-497384ff"} {
+		t.Run(name, func(t *testing.T) {
+			req := attack(t, "", "", readsAWS)
+			if req.Observed.Resources == nil {
+				req.Observed.Resources = map[string]*fnv1.Resource{}
+			}
+			req.Observed.Resources[name] = &fnv1.Resource{Resource: forged}
+			nothingNames(t, run(t, victimsAWS(t), req), victimsGroup)
+		})
+	}
+}
+
 // The group's managed resource lost its annotations, as in a restore, and the status was written by the attacker.
 func TestAStatusDoesNotNameTheGroupOfARestoredPool(t *testing.T) {
 	rsps := run(t, victimsAWS(t), attack(t, "", "", readsAWS))

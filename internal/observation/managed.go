@@ -31,15 +31,16 @@ func managedOf(observed, desired map[string]*fnv1.Resource) pool.Managed {
 		}
 		s := r.GetResource()
 		switch {
+		case isAnothers(s, kindOfRole(name)):
 		case name == naming.ResourceGroup:
 			m.Group = new(groupOf(s))
 		case name == naming.ResourceObject:
 			m.Object = new(objectOf(s))
 		case name == naming.ResourcePolicy:
 			m.Policy = new(resourceOf(s, conditionsOf(s)))
-		case naming.IsTemplate(name) && !isAnothers(s, kindTemplate):
+		case naming.IsTemplate(name):
 			m.Templates[name] = templateOf(s)
-		case naming.IsHook(name) && !isAnothers(s, kindHook):
+		case naming.IsHook(name):
 			m.Hooks[name] = resourceOf(s, conditionsOf(s))
 		}
 	}
@@ -54,7 +55,7 @@ func takenBy(desired, observed map[string]*fnv1.Resource) []string {
 		switch {
 		case name == naming.ResourceGroup, name == naming.ResourceObject, name == naming.ResourcePolicy:
 			out = append(out, name)
-		case naming.IsTemplate(name) && isReplaced(observed[name], r, kindTemplate), naming.IsHook(name) && isReplaced(observed[name], r, kindHook):
+		case isReplaced(observed[name], r, kindOfRole(name)):
 			out = append(out, name)
 		}
 	}
@@ -68,19 +69,34 @@ func isReplaced(observed, desired *fnv1.Resource, kind string) bool {
 	return observed != nil && !isAnothers(observed.GetResource(), kind) && isAnothers(desired.GetResource(), kind)
 }
 
-// Kinds of provider-aws.
-const (
-	kindTemplate = "LaunchTemplate"
-	kindHook     = "LifecycleHook"
-)
+// kindOfRole is the provider's kind of a resource of ours, by the name that it is composed under. Empty for a name that is none of ours.
+func kindOfRole(name string) string {
+	switch {
+	case name == naming.ResourceGroup:
+		return "AutoscalingGroup"
+	case name == naming.ResourceObject:
+		return "Object"
+	case name == naming.ResourcePolicy:
+		return "Policy"
+	case naming.IsTemplate(name):
+		return "LaunchTemplate"
+	case naming.IsHook(name):
+		return "LifecycleHook"
+	}
+	return ""
+}
 
-// isAnothers reports whether a resource is of another kind, of another API, than its name tells. Where only one of the two
-// differs it is ours: a field that cannot be read must not cost a pool its group.
+// isAnothers reports whether a resource is of another kind, or of another's API, than the pool's own under its name. Whoever may write
+// a pool's spec.crossplane can have Crossplane show any object of the pool's namespace as one of its resources, a ConfigMap for
+// example, that says whatever it likes of its name in AWS. What cannot be read must not cost a pool its group: that is no other.
 func isAnothers(s *structpb.Struct, kind string) bool {
 	apiVersion, got := text(s, "apiVersion"), text(s, "kind")
 	group, _, _ := strings.Cut(apiVersion, "/")
-	return apiVersion != "" && got != "" && got != kind && !strings.HasSuffix(group, ".upbound.io")
+	return got != "" && got != kind || apiVersion != "" && !strings.HasSuffix(group, providerGroup)
 }
+
+// providerGroup is how the API groups of provider-aws end.
+const providerGroup = ".upbound.io"
 
 // resourceOf a managed resource, whose conditions are made once as they cost.
 func resourceOf(s *structpb.Struct, conditions map[string]condition.Condition) pool.Resource {

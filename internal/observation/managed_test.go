@@ -14,7 +14,7 @@ import (
 func TestFromManaged(t *testing.T) {
 	const conditions = `conditions: [{type: Ready, status: "True"}, {type: Synced, status: "True"}]`
 	healthy := func(kind string, spec map[string]any) pool.Resource {
-		return pool.Resource{APIVersion: "g/v1", Kind: kind, Annotations: map[string]string{}, Spec: spec, Ready: true, Synced: true}
+		return pool.Resource{APIVersion: "g.upbound.io/v1", Kind: kind, Annotations: map[string]string{}, Spec: spec, Ready: true, Synced: true}
 	}
 	none := func(change func(*pool.Managed)) pool.Managed {
 		m := pool.Managed{Templates: map[string]pool.ObservedTemplate{}, Hooks: map[string]pool.Resource{}}
@@ -37,12 +37,12 @@ func TestFromManaged(t *testing.T) {
 		"None": {reason: "A new pool has nothing.", args: `{}`, want: none(func(*pool.Managed) {})},
 		"Theirs": {
 			reason: "Resources of other steps of the pipeline are left alone.",
-			args:   `{bucket: {resource: {kind: Bucket}}, launch: {resource: {}}, autoscaling-group-2: {resource: {}}, launch-template-base: {resource: {}}, launch-template-1a2b3c4d: {resource: {apiVersion: v1, kind: ConfigMap}}, lifecycle-hook-a: {resource: {apiVersion: example.org/v1, kind: Hook}}}`,
+			args:   `{bucket: {resource: {kind: Bucket}}, launch: {resource: {}}, autoscaling-group-2: {resource: {}}, launch-template-base: {resource: {}}, launch-template-1a2b3c4d: {resource: {apiVersion: v1, kind: ConfigMap}}, lifecycle-hook-a: {resource: {apiVersion: example.org.upbound.io/v1, kind: Hook}}}`,
 			want:   none(func(*pool.Managed) {}),
 		},
 		"Group": {
 			reason: "A group is known by its external name; numbers are floats; the function's own annotations are kept, others are not its to send.",
-			args: `{autoscaling-group: {resource: {apiVersion: g/v1, kind: AutoscalingGroup,
+			args: `{autoscaling-group: {resource: {apiVersion: g.upbound.io/v1, kind: AutoscalingGroup,
 				metadata: {generation: 7, annotations: {crossplane.io/external-name: mp, machinepool.fn.crossplane.io/x: kept, theirs: left}},
 				spec: {forProvider: {region: r, minSize: 0, vpcZoneIdentifier: [s2, s1], launchTemplate: {id: lt-2}}},
 				status: {atProvider: {id: other, arn: arn, desiredCapacity: 0, launchTemplate: {id: lt-1}}, ` + conditions + `}}}}`,
@@ -140,10 +140,19 @@ func TestFromManaged(t *testing.T) {
 		},
 		"Object": {
 			reason: "Bucket and key are where the object is.",
-			args:   `{bootstrap-object: {resource: {apiVersion: g/v1, kind: Object, spec: {forProvider: {bucket: b, key: k}}, status: {` + conditions + `}}}}`,
+			args:   `{bootstrap-object: {resource: {apiVersion: g.upbound.io/v1, kind: Object, spec: {forProvider: {bucket: b, key: k}}, status: {` + conditions + `}}}}`,
 			want: none(func(m *pool.Managed) {
 				m.Object = &pool.ObservedObject{Resource: healthy("Object", map[string]any{"forProvider": map[string]any{"bucket": "b", "key": "k"}}), Bucket: "b", Key: "k"}
 			}),
+		},
+		"OfOtherKinds": {
+			reason: "What is of another kind than the provider's, or of another API, is not the pool's, whatever it is called.",
+			args: `{autoscaling-group: {resource: {apiVersion: v1, kind: ConfigMap, metadata: {annotations: {crossplane.io/external-name: victim}}}},
+				bootstrap-object: {resource: {apiVersion: aws.m.upbound.io/v1beta1, kind: ProviderConfig}},
+				scaling-policy: {resource: {apiVersion: example.org/v1, kind: Policy}},
+				launch-template-1a2b3c4d: {resource: {apiVersion: ec2.aws.m.upbound.io/v1beta1, kind: Instance}},
+				lifecycle-hook-a: {resource: {apiVersion: v1, kind: LifecycleHook}}}`,
+			want: none(func(*pool.Managed) {}),
 		},
 		"PolicyAndHooks": {
 			reason: "A resource is healthy when it is Ready and Synced, not one of the two.",

@@ -382,6 +382,10 @@ func TestFromGarbage(t *testing.T) {
 	for shape, v := range garbage {
 		t.Run(shape, func(t *testing.T) {
 			for _, path := range paths {
+				if _, isText := v.GetKind().(*structpb.Value_StringValue); isText && len(path) == 1 && (path[0] == "apiVersion" || path[0] == "kind") {
+					// Another kind is another's.
+					continue
+				}
 				s := at0(path, v)
 				req := withComposite(t, `{metadata: {namespace: a}, spec: {cluster: {exportsFrom: {name: c, fieldPath: "status.atProvider"}}}}`)
 				req.Observed.Resources = map[string]*fnv1.Resource{"nil": nil, "autoscaling-group-2": {}}
