@@ -17,15 +17,15 @@ const resultOK = "OK"
 
 // metrics of the reads. No label names a pool, a region or an identity: a fleet would make thousands of series.
 type metrics struct {
-	calls    *prometheus.CounterVec
-	requests *prometheus.CounterVec
-	spares   *prometheus.CounterVec
-	seconds  *prometheus.HistogramVec
-	lookups  *prometheus.CounterVec
-	keys     *prometheus.HistogramVec
-	riders   *prometheus.HistogramVec
-	age      *prometheus.HistogramVec
-	views    prometheus.Gauge
+	calls      *prometheus.CounterVec
+	requests   *prometheus.CounterVec
+	spares     *prometheus.CounterVec
+	seconds    *prometheus.HistogramVec
+	lookups    *prometheus.CounterVec
+	keys       *prometheus.HistogramVec
+	prefetched *prometheus.HistogramVec
+	age        *prometheus.HistogramVec
+	views      prometheus.Gauge
 }
 
 // newMetrics registers the metrics, unless r is nil.
@@ -58,8 +58,8 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Help:    "How many pools, images or refreshes were wanted together in a batch.",
 			Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200},
 		}, []string{"read"}),
-		riders: f.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "machinepool_aws_batch_riders",
+		prefetched: f.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "machinepool_aws_batch_prefetched_keys",
 			Help:    "How many more were read ahead with a batch, at no further call.",
 			Buckets: []float64{0, 1, 2, 5, 10, 20, 50, 100},
 		}, []string{"read"}),
@@ -112,9 +112,9 @@ func (o *observer) Wanted(from batch.Source) {
 	o.metrics.lookups.WithLabelValues(o.read, string(from)).Inc()
 }
 
-func (o *observer) Launched(keys, riders int) {
+func (o *observer) Started(keys, prefetched int) {
 	o.metrics.keys.WithLabelValues(o.read).Observe(float64(keys))
-	o.metrics.riders.WithLabelValues(o.read).Observe(float64(riders))
+	o.metrics.prefetched.WithLabelValues(o.read).Observe(float64(prefetched))
 }
 
 func (o *observer) Answered(age time.Duration) {

@@ -80,10 +80,10 @@ func newView(c Clients, region string, log logging.Logger, m *metrics, held budg
 		AloneWeight: packedInstances,
 		NewApart:    true,
 		// What fits into one call of either kind costs nothing.
-		RideKeys:   groupsPerCall,
-		RideWeight: packedInstances,
-		Budget:     held.members,
-		Observer:   m.observer("membership"),
+		PrefetchKeys:   groupsPerCall,
+		PrefetchWeight: packedInstances,
+		Budget:         held.members,
+		Observer:       m.observer("membership"),
 	})
 	v.claims = batch.New(batch.Config[string, outcome[*pool.Claim]]{
 		FetchFor: v.fetchClaims,
@@ -122,10 +122,10 @@ func newView(c Clients, region string, log logging.Logger, m *metrics, held budg
 		MaxAge:   maxAge,
 		Remember: rememberTime,
 		// Each key weighs one.
-		RideKeys:   valuesPerFilter,
-		RideWeight: valuesPerFilter,
-		Budget:     held.images,
-		Observer:   m.observer("pinned"),
+		PrefetchKeys:   valuesPerFilter,
+		PrefetchWeight: valuesPerFilter,
+		Budget:         held.images,
+		Observer:       m.observer("pinned"),
 	})
 	v.refreshes = batch.New(batch.Config[string, outcome[*pool.Refresh]]{
 		FetchOne: one(v.readRefresh),

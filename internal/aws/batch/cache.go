@@ -16,14 +16,14 @@ type cache[K comparable, V any] struct {
 
 // An entry is a kept answer.
 type entry[V any] struct {
-	// seat is what the last caller wanted.
-	seat
+	// request is what the last caller wanted.
+	request
 
 	value V
 	// weight is what the payer pays for.
 	weight int
 	payer  string
-	// at is when the batch that answered was launched.
+	// at is when the batch that answered was started.
 	at time.Time
 }
 
@@ -33,7 +33,7 @@ func (c *cache[K, V]) want(key K, now time.Time, maxAge time.Duration, payer str
 	if e == nil {
 		return nil
 	}
-	e.seat = seat{wanted: now, maxAge: maxAge, payer: payer}
+	e.request = request{wanted: now, maxAge: maxAge, payer: payer}
 	if now.Sub(e.at) >= maxAge {
 		return nil
 	}
@@ -48,9 +48,9 @@ func (c *cache[K, V]) weight(key K) int {
 	return 1
 }
 
-// store keeps a value unless a newer one is there or the budget is spent. A rider has no seat: it keeps the one of its
-// entry, and is dropped when that was swept meanwhile. Who wanted it last pays, or who did so far.
-func (c *cache[K, V]) store(key K, v V, weight int, at time.Time, s *seat) {
+// store keeps a value unless a newer one is there or the budget is spent. A prefetched key has no request: it keeps the
+// one of its entry, and is dropped when that was swept meanwhile. Who wanted it last pays, or who did so far.
+func (c *cache[K, V]) store(key K, v V, weight int, at time.Time, s *request) {
 	e := c.entries[key]
 	if c.closed || (e == nil && s == nil) || (e != nil && e.at.After(at)) {
 		return
@@ -61,12 +61,12 @@ func (c *cache[K, V]) store(key K, v V, weight int, at time.Time, s *seat) {
 		c.drop(key)
 	}
 	if s != nil && !s.wanted.Before(e.wanted) {
-		e.seat = *s
+		e.request = *s
 	}
 	switch {
-	case c.budget.take(e.seat.payer, weight):
-		e.payer = e.seat.payer
-	case e.payer == e.seat.payer || !c.budget.take(e.payer, weight):
+	case c.budget.take(e.request.payer, weight):
+		e.payer = e.request.payer
+	case e.payer == e.request.payer || !c.budget.take(e.payer, weight):
 		return
 	}
 	e.value, e.weight, e.at = v, weight, at

@@ -35,7 +35,7 @@ type Config[K comparable, V any] struct {
 	Gather time.Duration
 	// Deadline of a Fetch. It is the batch's own: no caller's context can end what others wait for.
 	Deadline time.Duration
-	// MaxKeys launches a batch of several keys before Gather is over. Default: one key a batch.
+	// MaxKeys starts a batch of several keys before Gather is over. Default: one key a batch.
 	MaxKeys int
 	// MaxAge caps the age that callers accept.
 	MaxAge time.Duration
@@ -47,13 +47,13 @@ type Config[K comparable, V any] struct {
 	// may be large, and do not fail with what may be bad. Default: together.
 	NewApart bool
 
-	// Remember is how long after it was last wanted a kept key still rides along and takes up room.
+	// Remember is how long after it was last wanted a kept key is still prefetched and takes up room.
 	Remember time.Duration
-	// RideKeys is up to how many keys a batch is filled with kept ones that will soon be too old, since a call for
+	// PrefetchKeys is up to how many keys a batch is filled with kept ones that will soon be too old, since a call for
 	// one key costs as much as one for many. Default: none.
-	RideKeys int
-	// RideWeight is up to which weight, by what is known of the keys, it is filled.
-	RideWeight int
+	PrefetchKeys int
+	// PrefetchWeight is up to which weight, by what is known of the keys, it is filled.
+	PrefetchWeight int
 
 	// Budget bounds what is kept. Default: unbounded.
 	Budget *Budget
@@ -68,10 +68,10 @@ type Loader[K comparable, V any] struct {
 
 	mu sync.Mutex
 	// open are the batches that still gather keys.
-	open map[berth]*flight[K, V]
-	// flights holds, by key, the newest batch that reads it.
-	flights map[K]*flight[K, V]
-	cache   cache[K, V]
+	open map[kind]*batch[K, V]
+	// newest holds, by key, the newest batch that reads it.
+	newest map[K]*batch[K, V]
+	cache  cache[K, V]
 }
 
 // New returns a Loader.
@@ -85,15 +85,15 @@ func New[K comparable, V any](cfg Config[K, V]) *Loader[K, V] {
 	cfg.MaxKeys = max(cfg.MaxKeys, 1)
 
 	return &Loader[K, V]{
-		cfg:     cfg,
-		open:    make(map[berth]*flight[K, V]),
-		flights: make(map[K]*flight[K, V]),
-		cache:   cache[K, V]{entries: make(map[K]*entry[V]), budget: cfg.Budget, remember: cfg.Remember},
+		cfg:    cfg,
+		open:   make(map[kind]*batch[K, V]),
+		newest: make(map[K]*batch[K, V]),
+		cache:  cache[K, V]{entries: make(map[K]*entry[V]), budget: cfg.Budget, remember: cfg.Remember},
 	}
 }
 
 // Want asks for a key and returns at once; the answer is awaited with Wait. An answer younger than maxAge, kept or
-// under way, will do; with a maxAge of 0 only a batch that has not been launched yet does. The payer is for whom it is, and
+// under way, will do; with a maxAge of 0 only a batch that has not been started yet does. The payer is for whom it is, and
 // who pays for the room that the answer takes.
 func (l *Loader[K, V]) Want(key K, maxAge time.Duration, payer string) *Pending[V] {
 	maxAge = min(maxAge, l.cfg.MaxAge)
@@ -107,20 +107,20 @@ func (l *Loader[K, V]) Want(key K, maxAge time.Duration, payer string) *Pending[
 		return &Pending[V]{clone: l.cfg.Clone, observer: l.cfg.Observer, at: e.at, value: e.value}
 	}
 
-	f, from := l.flights[key], SourceShared
-	if f == nil || (f.launched && now.Sub(f.at) >= maxAge) {
-		f, from = l.board(key, payer), SourceCall
+	b, from := l.newest[key], SourceShared
+	if b == nil || (b.started && now.Sub(b.at) >= maxAge) {
+		b, from = l.enqueue(key, payer), SourceCall
 	}
-	f.seats[key] = &seat{wanted: now, maxAge: maxAge, payer: payer}
+	b.requests[key] = &request{wanted: now, maxAge: maxAge, payer: payer}
 	l.cfg.Observer.Wanted(from)
-	p := &Pending[V]{clone: l.cfg.Clone, observer: l.cfg.Observer, done: f.done}
+	p := &Pending[V]{clone: l.cfg.Clone, observer: l.cfg.Observer, done: b.done}
 	p.take = func() {
 		var r Result[V]
-		r, p.ok = f.results[key]
-		p.value, p.at = r.Value, f.at
+		r, p.ok = b.results[key]
+		p.value, p.at = r.Value, b.at
 	}
-	if !f.launched && !f.berth.isAlone && len(f.keys) >= l.cfg.MaxKeys {
-		l.launch(f)
+	if !b.started && !b.kind.isAlone && len(b.keys) >= l.cfg.MaxKeys {
+		l.start(b)
 	}
 	return p
 }
@@ -151,28 +151,28 @@ func (l *Loader[K, V]) Close() {
 	l.cache.close()
 }
 
-// board adds the key to the batch that gathers such keys, and begins one when there is none or when the key has its own.
-func (l *Loader[K, V]) board(key K, payer string) *flight[K, V] {
-	b := l.berthOf(key, payer)
-	f := l.open[b]
-	if f == nil || b.isAlone {
-		f = &flight[K, V]{berth: b, seats: make(map[K]*seat), done: make(chan struct{})}
-		f.timer = time.AfterFunc(l.cfg.Gather, func() {
+// enqueue adds the key to the batch that gathers such keys, and begins one when there is none or when the key has its own.
+func (l *Loader[K, V]) enqueue(key K, payer string) *batch[K, V] {
+	of := l.kindOf(key, payer)
+	b := l.open[of]
+	if b == nil || of.isAlone {
+		b = &batch[K, V]{kind: of, requests: make(map[K]*request), done: make(chan struct{})}
+		b.timer = time.AfterFunc(l.cfg.Gather, func() {
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			l.launch(f)
+			l.start(b)
 		})
-		if !b.isAlone {
-			l.open[b] = f
+		if !of.isAlone {
+			l.open[of] = b
 		}
 	}
-	f.keys = append(f.keys, key)
-	l.flights[key] = f
-	return f
+	b.keys = append(b.keys, key)
+	l.newest[key] = b
+	return b
 }
 
-// A berth is what keys of a batch have in common.
-type berth struct {
+// A kind is what the keys of a batch have in common.
+type kind struct {
 	// payer of a FetchFor.
 	payer string
 	isNew bool
@@ -180,78 +180,78 @@ type berth struct {
 	isAlone bool
 }
 
-func (l *Loader[K, V]) berthOf(key K, payer string) berth {
+func (l *Loader[K, V]) kindOf(key K, payer string) kind {
 	e := l.cache.entries[key]
-	b := berth{
+	of := kind{
 		isNew:   l.cfg.NewApart && e == nil,
 		isAlone: l.cfg.FetchOne != nil || l.cfg.AloneWeight > 0 && e != nil && e.weight > l.cfg.AloneWeight,
 	}
 	if l.cfg.FetchFor != nil {
-		b.payer = payer
+		of.payer = payer
 	}
-	return b
+	return of
 }
 
-// launch ends the gathering of a batch and reads it.
-func (l *Loader[K, V]) launch(f *flight[K, V]) {
-	if f.launched {
+// start ends the gathering of a batch and reads it.
+func (l *Loader[K, V]) start(b *batch[K, V]) {
+	if b.started {
 		return
 	}
-	f.launched, f.at = true, time.Now()
-	f.timer.Stop()
-	if l.open[f.berth] == f {
-		delete(l.open, f.berth)
+	b.started, b.at = true, time.Now()
+	b.timer.Stop()
+	if l.open[b.kind] == b {
+		delete(l.open, b.kind)
 	}
-	l.cache.sweepNowAndThen(f.at)
+	l.cache.sweepNowAndThen(b.at)
 
-	wanted := len(f.keys)
-	riders := l.riders(f)
-	f.keys = append(f.keys, riders...)
-	for _, k := range riders {
-		l.flights[k] = f
+	wanted := len(b.keys)
+	more := l.prefetched(b)
+	b.keys = append(b.keys, more...)
+	for _, k := range more {
+		l.newest[k] = b
 	}
-	l.cfg.Observer.Launched(wanted, len(riders))
-	payer := f.seats[f.keys[0]].payer
-	go l.fly(f, func(ctx context.Context) map[K]Result[V] {
+	l.cfg.Observer.Started(wanted, len(more))
+	payer := b.requests[b.keys[0]].payer
+	go l.run(b, func(ctx context.Context) map[K]Result[V] {
 		switch {
 		case l.cfg.FetchOne != nil:
-			return map[K]Result[V]{f.keys[0]: l.cfg.FetchOne(ctx, f.keys[0], payer)}
+			return map[K]Result[V]{b.keys[0]: l.cfg.FetchOne(ctx, b.keys[0], payer)}
 		case l.cfg.FetchFor != nil:
-			return l.cfg.FetchFor(ctx, f.keys, f.berth.payer)
+			return l.cfg.FetchFor(ctx, b.keys, b.kind.payer)
 		}
-		return l.cfg.Fetch(ctx, f.keys)
+		return l.cfg.Fetch(ctx, b.keys)
 	})
 }
 
-// riders are kept keys that fit into the batch without another call and will soon be too old to be an answer. A key that is
-// read alone takes none along: nobody would answer those who then wait for them. Nor do new ones that are read apart.
-func (l *Loader[K, V]) riders(f *flight[K, V]) []K {
-	room, weight := l.cfg.RideKeys-len(f.keys), l.cfg.RideWeight
-	if room <= 0 || f.berth.isAlone || f.berth.isNew {
+// prefetched are kept keys that fit into a batch without another call and will soon be too old to be an answer. None is where a key
+// is read alone, since nobody would answer those who then wait for them, nor where new keys are read apart.
+func (l *Loader[K, V]) prefetched(b *batch[K, V]) []K {
+	room, weight := l.cfg.PrefetchKeys-len(b.keys), l.cfg.PrefetchWeight
+	if room <= 0 || b.kind.isAlone || b.kind.isNew {
 		return nil
 	}
-	for _, k := range f.keys {
+	for _, k := range b.keys {
 		weight -= l.cache.weight(k)
 	}
-	return l.cache.ageing(f.at, room, weight, func(k K) bool { return l.flights[k] != nil })
+	return l.cache.ageing(b.at, room, weight, func(k K) bool { return l.newest[k] != nil })
 }
 
-func (l *Loader[K, V]) fly(f *flight[K, V], fetch func(context.Context) map[K]Result[V]) {
+func (l *Loader[K, V]) run(b *batch[K, V], fetch func(context.Context) map[K]Result[V]) {
 	// Detached on purpose: the first caller may go away while others wait for the same batch.
 	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Deadline)
 	defer cancel()
 	results := fetch(ctx)
 
 	l.mu.Lock()
-	for _, k := range f.keys {
+	for _, k := range b.keys {
 		if r, ok := results[k]; ok && r.Keep {
-			l.cache.store(k, r.Value, l.cfg.Weigh(r.Value)+1, f.at, f.seats[k])
+			l.cache.store(k, r.Value, l.cfg.Weigh(r.Value)+1, b.at, b.requests[k])
 		}
-		if l.flights[k] == f {
-			delete(l.flights, k)
+		if l.newest[k] == b {
+			delete(l.newest, k)
 		}
 	}
-	f.results = results
+	b.results = results
 	l.mu.Unlock()
-	close(f.done)
+	close(b.done)
 }

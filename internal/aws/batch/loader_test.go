@@ -19,7 +19,7 @@ import (
 const (
 	gather   = 20 * time.Millisecond
 	deadline = 4 * time.Second
-	flight1s = time.Second
+	fetch1s  = time.Second
 )
 
 // A backend stands in for AWS: it answers each key with when it was asked, and records the batches.
@@ -128,13 +128,13 @@ func TestLoaderCalls(t *testing.T) {
 		},
 		"UnderWay": {
 			reason: "A call that is under way answers those who accept its age.",
-			takes:  flight1s,
+			takes:  fetch1s,
 			args:   []step{{key: "a"}, {wait: 500 * time.Millisecond, key: "a", maxAge: 10 * time.Second}},
 			want:   [][]string{{"a"}},
 		},
 		"UnderWayTooOld": {
 			reason: "A call that is under way is no answer to those who accept no age.",
-			takes:  flight1s,
+			takes:  fetch1s,
 			args:   []step{{key: "a"}, {wait: 500 * time.Millisecond, key: "a"}},
 			want:   [][]string{{"a"}, {"a"}},
 		},
@@ -158,9 +158,9 @@ func TestLoaderCalls(t *testing.T) {
 			args:   []step{{key: "a", maxAge: time.Minute}, {wait: time.Second, key: "a", maxAge: time.Minute}},
 			want:   [][]string{{"a"}, {"a"}},
 		},
-		"RidesAlong": {
+		"Prefetched": {
 			reason: "A kept key that has used up half of its age is read with the next batch, and then is an answer for longer.",
-			mod:    func(c *Config[string, answer]) { c.RideKeys, c.RideWeight = 100, 1000 },
+			mod:    func(c *Config[string, answer]) { c.PrefetchKeys, c.PrefetchWeight = 100, 1000 },
 			args: []step{
 				{key: "a", maxAge: 10 * time.Second},
 				{wait: 6 * time.Second, key: "b", maxAge: 10 * time.Second},
@@ -168,15 +168,15 @@ func TestLoaderCalls(t *testing.T) {
 			},
 			want: [][]string{{"a"}, {"b", "a"}},
 		},
-		"RidesNotWhileFresh": {
-			reason: "A kept key that is fresh does not ride along.",
-			mod:    func(c *Config[string, answer]) { c.RideKeys, c.RideWeight = 100, 1000 },
+		"NotPrefetchedWhileFresh": {
+			reason: "A kept key that is fresh is not prefetched.",
+			mod:    func(c *Config[string, answer]) { c.PrefetchKeys, c.PrefetchWeight = 100, 1000 },
 			args:   []step{{key: "a", maxAge: 10 * time.Second}, {wait: 4 * time.Second, key: "b", maxAge: 10 * time.Second}},
 			want:   [][]string{{"a"}, {"b"}},
 		},
-		"RidesOldestFirstAsRoomAllows": {
-			reason: "No more keys ride along than fit into a call.",
-			mod:    func(c *Config[string, answer]) { c.RideKeys, c.RideWeight = 2, 1000 },
+		"PrefetchedOldestFirstAsRoomAllows": {
+			reason: "No more keys are prefetched than fit into a call.",
+			mod:    func(c *Config[string, answer]) { c.PrefetchKeys, c.PrefetchWeight = 2, 1000 },
 			args: []step{
 				{key: "a", maxAge: 10 * time.Second},
 				{wait: time.Second, key: "b", maxAge: 10 * time.Second},
@@ -184,10 +184,10 @@ func TestLoaderCalls(t *testing.T) {
 			},
 			want: [][]string{{"a"}, {"b"}, {"c", "a"}},
 		},
-		"RidesAsWeightAllows": {
-			reason: "No more weight rides along than fits into a page.",
+		"PrefetchedAsWeightAllows": {
+			reason: "No more weight is prefetched than fits into a page.",
 			mod: func(c *Config[string, answer]) {
-				c.RideKeys, c.RideWeight = 100, 10
+				c.PrefetchKeys, c.PrefetchWeight = 100, 10
 				c.Weigh = func(a answer) int { return map[string]int{"big": 9, "small": 4}[a.key] }
 			},
 			args: []step{
@@ -197,22 +197,22 @@ func TestLoaderCalls(t *testing.T) {
 			},
 			want: [][]string{{"big"}, {"small"}, {"c", "small"}},
 		},
-		"RidesNotWhenForgotten": {
+		"NotPrefetchedWhenForgotten": {
 			reason: "A key that nobody wants any more is not read for ever.",
-			mod:    func(c *Config[string, answer]) { c.RideKeys, c.RideWeight = 100, 1000 },
+			mod:    func(c *Config[string, answer]) { c.PrefetchKeys, c.PrefetchWeight = 100, 1000 },
 			args:   []step{{key: "a", maxAge: 10 * time.Second}, {wait: 121 * time.Second, key: "b", maxAge: 10 * time.Second}},
 			want:   [][]string{{"a"}, {"b"}},
 		},
-		"RidesNotForThoseWhoAcceptNoAge": {
+		"NotPrefetchedForThoseWhoAcceptNoAge": {
 			reason: "Reading ahead is of no use to those who accept no age.",
-			mod:    func(c *Config[string, answer]) { c.RideKeys, c.RideWeight = 100, 1000 },
+			mod:    func(c *Config[string, answer]) { c.PrefetchKeys, c.PrefetchWeight = 100, 1000 },
 			args:   []step{{key: "a"}, {wait: 6 * time.Second, key: "b"}},
 			want:   [][]string{{"a"}, {"b"}},
 		},
 		"HeavyIsAlone": {
 			reason: "A key that is known to be heavy holds up no other, and takes none along.",
 			mod: func(c *Config[string, answer]) {
-				c.AloneWeight, c.RideKeys, c.RideWeight = 10, 100, 1000
+				c.AloneWeight, c.PrefetchKeys, c.PrefetchWeight = 10, 100, 1000
 				c.Weigh = func(a answer) int { return map[string]int{"big": 10, "small": 9}[a.key] }
 			},
 			args: []step{
@@ -227,9 +227,9 @@ func TestLoaderCalls(t *testing.T) {
 			unordered: true,
 		},
 		"NewIsApart": {
-			reason: "Nobody knows how heavy a new key is: one that is known does not wait for it, nor ride along with it.",
+			reason: "Nobody knows how heavy a new key is: one that is known does not wait for it, nor is it prefetched with it.",
 			mod: func(c *Config[string, answer]) {
-				c.NewApart, c.RideKeys, c.RideWeight = true, 100, 1000
+				c.NewApart, c.PrefetchKeys, c.PrefetchWeight = true, 100, 1000
 			},
 			args: []step{
 				{key: "a", maxAge: 10 * time.Second},
@@ -307,7 +307,7 @@ func TestLoaderOfOnePayer(t *testing.T) {
 
 func TestLoaderFirstCallerGoesAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &backend{takes: flight1s}
+		b := &backend{takes: fetch1s}
 		l := b.loader(nil)
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()
@@ -418,8 +418,8 @@ func TestLoaderMemoryIsBounded(t *testing.T) {
 		if got := budget.Held(); got != 0 {
 			t.Errorf("want forgotten units back, got %d held", got)
 		}
-		if len(one.flights)+len(two.flights) != 0 {
-			t.Errorf("want no flight left, got %d and %d", len(one.flights), len(two.flights))
+		if len(one.newest)+len(two.newest) != 0 {
+			t.Errorf("want no batch left, got %d and %d", len(one.newest), len(two.newest))
 		}
 	})
 }
@@ -438,7 +438,7 @@ func TestLoaderOneByOne(t *testing.T) {
 				calls = append(calls, call{Key: key, Payer: payer})
 				mu.Unlock()
 				if key == "slow" {
-					time.Sleep(flight1s)
+					time.Sleep(fetch1s)
 				}
 				return Result[string]{Value: key, Keep: true}
 			},
@@ -459,7 +459,7 @@ func TestLoaderOneByOne(t *testing.T) {
 				}
 			})
 		}
-		want("slow", "a", gather+flight1s)
+		want("slow", "a", gather+fetch1s)
 		want("quick", "a", gather)
 		want("quick", "b", gather)
 		wg.Wait()
@@ -467,8 +467,8 @@ func TestLoaderOneByOne(t *testing.T) {
 		if diff := cmp.Diff([]call{{Key: "quick", Payer: "b"}, {Key: "slow", Payer: "a"}}, calls); diff != "" {
 			t.Errorf("calls: -want, +got:\n%s", diff)
 		}
-		if l.Want("slow", time.Minute, "c").done != nil || len(l.flights) != 0 {
-			t.Errorf("want the answer kept and nothing under way, got %d", len(l.flights))
+		if l.Want("slow", time.Minute, "c").done != nil || len(l.newest) != 0 {
+			t.Errorf("want the answer kept and nothing under way, got %d", len(l.newest))
 		}
 	})
 }
@@ -495,8 +495,8 @@ func TestLoaderAnswersAreAsAsked(t *testing.T) {
 				c.FetchOne = b.fetchOne
 			}
 			c.MaxKeys = rapid.IntRange(1, 4).Draw(rt, "maxKeys")
-			c.RideKeys = rapid.IntRange(0, 4).Draw(rt, "rideKeys")
-			c.RideWeight = rapid.IntRange(0, 8).Draw(rt, "rideWeight")
+			c.PrefetchKeys = rapid.IntRange(0, 4).Draw(rt, "rideKeys")
+			c.PrefetchWeight = rapid.IntRange(0, 8).Draw(rt, "rideWeight")
 			c.Budget = NewBudget(rapid.IntRange(0, 5).Draw(rt, "budget"))
 		}
 		l := b.loader(mod)

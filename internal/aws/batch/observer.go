@@ -19,14 +19,14 @@ const (
 type Observer interface {
 	// Wanted is called once for each key that a caller wants.
 	Wanted(from Source)
-	// Launched is called for each batch, with the keys that callers wait for and those that merely ride along.
-	Launched(keys, riders int)
-	// Answered is called for each answer, with its age: the time since its batch was launched.
+	// Started is called for each batch, with how many keys callers wait for, and how many are prefetched.
+	Started(keys, prefetched int)
+	// Answered is called for each answer, with its age: the time since its batch was started.
 	Answered(age time.Duration)
 }
 
 type nopObserver struct{}
 
 func (nopObserver) Wanted(Source)          {}
-func (nopObserver) Launched(int, int)      {}
+func (nopObserver) Started(int, int)       {}
 func (nopObserver) Answered(time.Duration) {}

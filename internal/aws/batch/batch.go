@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// A flight is one batch, from its first key to its answer.
-type flight[K comparable, V any] struct {
-	berth berth
-	// keys, seats, launched and at are guarded by the Loader, and keys and at do not change once launched.
+// A batch is read by one call, from its first key to its answer.
+type batch[K comparable, V any] struct {
+	kind kind
+	// keys, requests, started and at are guarded by the Loader, and keys and at do not change once started.
 	keys []K
-	// seats holds those keys that callers wait for. A rider has none.
-	seats    map[K]*seat
-	launched bool
-	// at is when it was launched. An answer is as old as its question.
+	// requests holds those keys that callers wait for. A prefetched key has none.
+	requests map[K]*request
+	started  bool
+	// at is when it was started. An answer is as old as its question.
 	at    time.Time
 	timer *time.Timer
 
@@ -22,8 +22,8 @@ type flight[K comparable, V any] struct {
 	done    chan struct{}
 }
 
-// A seat is what the latest caller of a key wants, and who pays for it.
-type seat struct {
+// A request is what the latest caller of a key wants, and who pays for it.
+type request struct {
 	wanted time.Time
 	maxAge time.Duration
 	payer  string
@@ -43,7 +43,7 @@ type Pending[V any] struct {
 	ok    bool
 }
 
-// At is when the batch that answered was launched, once Wait returned without an error. Those who share an answer or get it
+// At is when the batch that answered was started, once Wait returned without an error. Those who share an answer or get it
 // from the cache get the same time.
 func (p *Pending[V]) At() time.Time { return p.at }
 
