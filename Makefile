@@ -125,7 +125,7 @@ soak: ## The same over 1,000,000 histories, some hours (SEED=n replays)
 	GOGC=800 $(GO) test -run '^TestHistories$$' -count=1 -timeout 0 -parallel 4 . -rapid.checks=250000 -rapid.seed=$(SEED)
 
 .PHONY: mutants
-mutants: ## Make the mistakes of docs/rollouts.md and expect the property that it names to fail
+mutants: ## Make the mistakes of docs/proof.md and expect the property that it names to fail
 	$(GO) run ./test/mutants
 
 .PHONY: bench

@@ -21,11 +21,11 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 )
 
-// members of the pools that are measured: an empty one, the seed's, a large one, and the largest whose members the
+// members of the pools that are measured: an empty one, a common one, a large one, and the largest whose members the
 // status lists one by one.
 var members = []int{0, 3, 100, 1000}
 
-// steadyComposite is a pool of the seed's shape: 3 zones, everything that has a default defaulted.
+// steadyComposite is a common pool: 3 zones, everything that has a default defaulted.
 const steadyComposite = `
 apiVersion: aws.machinepool.fn.crossplane.io/v1alpha1
 kind: MachinePool

@@ -281,7 +281,7 @@ func (l *life) settled() *life {
 	return l
 }
 
-// An outcome is what a change did to a pool, in the terms of the seed's table.
+// An outcome is what a change did to a pool, in the terms of docs/lifecycle.md.
 type outcome struct {
 	// Template is unchanged, has a new version, or was replaced.
 	Template string
@@ -331,7 +331,7 @@ func outcomeOf(l *life, change func(l *life)) outcome {
 	return out
 }
 
-// TestLifecycle is the table "Lifecycle" of the seed's documentation, and what stands below it.
+// TestLifecycle is the table of docs/lifecycle.md, and what stands below it.
 func TestLifecycle(t *testing.T) {
 	// What a pool of three is like when nothing happened.
 	still := outcome{Template: "unchanged", Kept: 3, Min: 3, Desired: 3, Max: 3, Zones: "ab", Payload: "first"}

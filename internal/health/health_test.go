@@ -24,7 +24,7 @@ func instances(states ...string) []pool.Instance {
 
 var throttled = &pool.ReadError{Reason: pool.ReadThrottled, Message: "autoscaling:DescribeAutoScalingGroups: throttled"}
 
-// TestTable is the table "Health" of the seed's documentation, row by row and in its exact words.
+// TestTable is what health says of a pool, case by case and in its exact words.
 func TestTable(t *testing.T) {
 	type want struct {
 		state   string

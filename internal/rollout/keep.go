@@ -20,8 +20,8 @@ const maxAttemptLength = 32
 const maxSpare = 3
 
 // maxTemplates is how many there are at most that are not being deleted. All of them count while it is not known which are used, and no
-// other is made then. One has up to 200 kB in a response, of which Crossplane takes 4 MB.
-const maxTemplates = 16
+// other is made then. One has up to 300 kB in a response, beside 700 kB of bootstrap data, and Crossplane takes a response of 4 MB.
+const maxTemplates = 8
 
 // operationTime is longer than the provider works on one update of a group, which it gives up after 15 minutes.
 const operationTime = time.Hour

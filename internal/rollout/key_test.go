@@ -69,7 +69,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestKeyRolls tells what rolls a pool from what does not: the seed's table "Lifecycle".
+// TestKeyRolls tells what rolls a pool from what does not: the table of docs/lifecycle.md.
 func TestKeyRolls(t *testing.T) {
 	cases := map[string]struct {
 		reason string

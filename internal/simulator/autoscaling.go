@@ -91,7 +91,7 @@ func (g *Group) Live() []*Member {
 	return live
 }
 
-// createGroup starts at its minimum size when no desired capacity is asked for (notes, provider-aws).
+// createGroup starts at its minimum size when no desired capacity is asked for (P8).
 func (a *AWS) createGroup(name string, s groupSpec) error {
 	if err := a.enter(CreateAutoScalingGroup); err != nil {
 		return err
@@ -126,8 +126,7 @@ func (a *AWS) updateGroup(name string, s groupSpec) error {
 	return a.adjust(g, s)
 }
 
-// adjust moves the desired capacity when the new bounds leave it out (notes, AWS: raising min above it, or lowering max
-// below it).
+// adjust moves the desired capacity when the new bounds leave it out (A2).
 func (a *AWS) adjust(g *Group, s groupSpec) error {
 	if _, ok := a.Templates[s.templateID]; !ok {
 		return &APIError{"ValidationError", "the launch template does not exist: " + s.templateID}
@@ -142,7 +141,7 @@ func (a *AWS) adjust(g *Group, s groupSpec) error {
 	return nil
 }
 
-// drainGroup is deletion without force: to zero first (notes, provider-aws).
+// drainGroup is deletion without force: to zero first (P10).
 func (a *AWS) drainGroup(name string) {
 	g := a.Groups[name]
 	g.Min, g.Max, g.Desired = 0, 0, 0
@@ -166,7 +165,7 @@ func (a *AWS) deleteGroup(name string) error {
 
 func noGroup(name string) error { return &APIError{"ValidationError", "group name not found: " + name} }
 
-// putOn and removeFrom a group one of its policies or hooks, which fails without the group (notes, provider-aws).
+// putOn and removeFrom a group one of its policies or hooks, which fails without the group (P12).
 func (a *AWS) putOn(c Call, group, name string, params Object) error {
 	if err := a.enter(c); err != nil {
 		return err

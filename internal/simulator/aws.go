@@ -148,7 +148,7 @@ func (a *AWS) TemplateNamed(name string) *LaunchTemplate {
 	return nil
 }
 
-// createTemplate refuses a name that is taken: names are unique per account and region (notes, AWS). Shown is the id that
+// createTemplate refuses a name that is taken: names are unique per account and region (A1). Shown is the id that
 // the managed resource has in its status, which a provider that lost it creates again.
 func (a *AWS) createTemplate(name, shown string, data Object, tags any) (string, error) {
 	if err := a.enter(CreateLaunchTemplate); err != nil {

@@ -63,9 +63,9 @@ type ReconcileOptions struct {
 	// Stuck makes a stale view that of the last reconcile, whatever has happened since. A cache never goes back behind what
 	// it showed.
 	Stuck bool
-	// Order is a permutation in which n resources are applied. Crossplane's is random (notes). Nil: by name.
+	// Order is a permutation in which n resources are applied. Crossplane's is random (C5). Nil: by name.
 	Order func(n int) []int
-	// FailApplyAt makes an apply fail, counted from 1, which stops the rest (notes). 0: none fails.
+	// FailApplyAt makes an apply fail, counted from 1, which stops the rest (C5). 0: none fails.
 	FailApplyAt int
 	// Refused is the composed resource name of one that cannot be applied, which stops the rest as well.
 	Refused string
@@ -188,7 +188,7 @@ func (c *Crossplane) Reconcile(ctx context.Context, o ReconcileOptions) Reconcil
 }
 
 // view follows the composite's references, as nothing else says which resources are its own: one that left desired
-// vanishes at once, even while it still terminates (notes).
+// vanishes at once, even while it still terminates (C3).
 func (c *Crossplane) view(o ReconcileOptions) view {
 	v := view{xr: c.XR, mrs: map[string]Object{}}
 	if o.StaleXR {
@@ -208,7 +208,7 @@ func (c *Crossplane) view(o ReconcileOptions) view {
 	return v
 }
 
-// collectGarbage deletes what is observed and not desired, before anything is applied (notes). It updates each such
+// collectGarbage deletes what is observed and not desired, before anything is applied (C1). It updates each such
 // resource first, which a stale observation makes fail and ends the reconcile.
 func (c *Crossplane) collectGarbage(v view, desired map[string]Object, stale bool) ([]string, error) {
 	var deleted []string
@@ -268,7 +268,7 @@ func (c *Crossplane) applyAll(desired map[string]Object, o ReconcileOptions) err
 	return nil
 }
 
-// apply one resource by server-side apply (notes). Its name follows from the composite and the composed resource name,
+// apply one resource by server-side apply (C4). Its name follows from the composite and the composed resource name,
 // so that one which still terminates is applied to all the same, and terminates nonetheless (core, ChildName).
 func (c *Crossplane) apply(resource string, next Object) {
 	name := c.nameOf(resource)
@@ -305,7 +305,7 @@ func (c *Crossplane) nameOf(resource string) string {
 	return Text(c.XR, fieldMetadata, "name") + "-" + hex.EncodeToString(sum[:])[:12]
 }
 
-// writeStatus is all of a composite that a function writes (notes). Fields that it no longer sends vanish.
+// writeStatus is all of a composite that a function writes (C6). Fields that it no longer sends vanish.
 func (c *Crossplane) writeStatus(rsp *fnv1.RunFunctionResponse) {
 	status, _ := Field(rsp.GetDesired().GetComposite().GetResource().AsMap(), fieldStatus).(Object)
 	if status == nil {
@@ -337,7 +337,7 @@ func isReady(rsp *fnv1.RunFunctionResponse) bool {
 	return true
 }
 
-// setConditions of the function's own. After a fatal response those that it lacks become Unknown (notes).
+// setConditions of the function's own. After a fatal response those that it lacks become Unknown (C2).
 func (c *Crossplane) setConditions(rsp *fnv1.RunFunctionResponse, fatal bool) {
 	var set []string
 	for _, fc := range rsp.GetConditions() {
@@ -362,7 +362,7 @@ func (c *Crossplane) setConditions(rsp *fnv1.RunFunctionResponse, fatal bool) {
 	setCondition(c.XR, synced, c.now())
 }
 
-// isReserved says that a condition is Crossplane's own; it skips a function's silently (notes).
+// isReserved says that a condition is Crossplane's own; it skips a function's silently (C6).
 func isReserved(t string) bool {
 	return slices.Contains([]string{typeReady, typeSynced, "Healthy", "UpToDate", "Responsive"}, t)
 }

@@ -12,6 +12,6 @@
 //     nothing of Crossplane's compositions, so it can also play the provider of a real API server.
 //   - Crossplane (crossplane.go, request.go, apply.go): builds requests, calls the function and applies what it says.
 //
-// World (world.go) puts them together. "Notes" in comments are the project's field notes on Crossplane, provider-aws and
-// AWS, each of whose quirks is cited where it is played.
+// World (world.go) puts them together. C1, P1, A1 and so on in comments are facts of
+// docs/provider-behaviour.md, each of which is cited where it is played.
 package simulator

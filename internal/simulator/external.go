@@ -46,7 +46,7 @@ func assignedName(Object) {}
 
 func lateInitializesNothing(Object, Object) {}
 
-// launchTemplates are named by AWS. Any difference makes a version (notes, provider-aws).
+// launchTemplates are named by AWS. Any difference makes a version (P1, P2).
 func launchTemplates() external {
 	data := func(mr Object) Object {
 		return without(forProvider(mr), "region", "name", "tags", "updateDefaultVersion")
@@ -86,7 +86,7 @@ func launchTemplates() external {
 }
 
 // updateTemplate writes tags first. When they are all that changed it then asks for default version 0, which AWS refuses,
-// once, after the tags were written (notes, provider-aws).
+// once, after the tags were written (P3).
 func (a *AWS) updateTemplate(id string, content Object, tags any) error {
 	t, ok := a.Templates[id]
 	if !ok {
@@ -115,7 +115,7 @@ func autoscalingGroups() external {
 		create: func(a *AWS, name string, mr Object) func() (string, error) {
 			s := a.groupSpecOf(mr)
 			// An initProvider value is sent on creation only, 0 not even then, and a forProvider value that is not zero
-			// wins over it (notes, provider-aws).
+			// wins over it (P8, P9).
 			if n, ok := Number(mr, fieldSpec, "initProvider", "desiredCapacity"); ok && n != 0 && s.desired == nil {
 				s.desired = &n
 			}
@@ -145,8 +145,8 @@ func autoscalingGroups() external {
 }
 
 // groupUpdate is two calls in this order: the group first, the refresh last, and only for another launch template. When
-// the second fails, nothing starts it ever again. While a refresh is at work it is cancelled and waited for (notes,
-// provider-aws).
+// the second fails, nothing starts it ever again. While a refresh is at work it is cancelled and waited for (P5,
+// P6).
 func (a *AWS) groupUpdate(id string, s groupSpec, refreshes bool) func() (bool, error) {
 	updated, wait := false, a.RefreshDelay
 	var move *Move
@@ -192,7 +192,7 @@ func (a *AWS) refreshAfter(m *Move, group string) (again bool, err error) {
 	return false, err
 }
 
-// groupSpecOf a managed resource. An id of a template wins over its name (notes, provider-aws).
+// groupSpecOf a managed resource. An id of a template wins over its name (P4).
 func (a *AWS) groupSpecOf(mr Object) groupSpec {
 	p := forProvider(mr)
 	s := groupSpec{
@@ -233,7 +233,7 @@ func (g *Group) atProvider(a *AWS) Object {
 	}
 }
 
-// storedObjects notice a change of the content that is sent, and none that is made in S3 (notes, provider-aws).
+// storedObjects notice a change of the content that is sent, and none that is made in S3 (P13).
 func storedObjects() external {
 	key := func(mr Object) string { return Text(forProvider(mr), "bucket") + "/" + Text(forProvider(mr), "key") }
 	put := func(a *AWS, mr Object) error { return a.putObject(key(mr), Text(forProvider(mr), "contentBase64")) }
@@ -245,7 +245,7 @@ func storedObjects() external {
 			if !ok {
 				return nil, false
 			}
-			// The content is plain in the status as well (notes, provider-aws).
+			// The content is plain in the status as well (P13).
 			atProvider := Clone(forProvider(mr))
 			maps.Copy(atProvider, Object{"id": key(mr), "contentBase64": o.sent})
 			return atProvider, o.sent == Text(forProvider(mr), "contentBase64")

@@ -53,7 +53,7 @@ func NewProvider(a *AWS) *Provider {
 }
 
 // Restart loses all that was not written into a managed resource: ids of templates that no one has sent back as their
-// external name (notes, provider-aws), and operations under way, such as a refresh that was still to start.
+// external name (P1), and operations under way, such as a refresh that was still to start (P14).
 func (p *Provider) Restart() {
 	for _, m := range p.memory {
 		if m.id != "" && !m.shown {
@@ -206,7 +206,7 @@ func (r *reconciliation) reconcile() {
 		r.start(r.mr, r.memory, "Update", r.update(r.aws, r.id(), r.mr))
 	default:
 		// An update that failed half way is forgotten as soon as nothing differs any more: this is how a roll gets lost
-		// (notes, provider-aws).
+		// (P5).
 		r.show(atProvider)
 		r.setCondition(r.mr, Condition{Type: typeSynced, Status: "True", Reason: "ReconcileSuccess"})
 		r.setCondition(r.mr, Condition{Type: typeLastAsync, Status: "True", Reason: "Success"})
@@ -214,7 +214,7 @@ func (r *reconciliation) reconcile() {
 }
 
 // show what is observed. Nothing here writes an id into the external name: without LateInitialize among the management
-// policies, which no one asks for, the provider leaves that to others (notes, provider-aws).
+// policies, which no one asks for, the provider leaves that to others (P1).
 func (r *reconciliation) show(atProvider Object) {
 	r.memory.id, r.memory.shown = r.id(), true
 	SetField(r.mr, atProvider, fieldStatus, fieldAtProvider)

@@ -78,7 +78,7 @@ func (b *bench) use(template Object) {
 	SetField(b.group, b.idOf(template), fieldSpec, fieldForProvider, "launchTemplate", "id")
 }
 
-// TestTemplateQuirks holds what the notes say of launch templates.
+// TestTemplateQuirks holds what docs/provider-behaviour.md says of launch templates.
 func TestTemplateQuirks(t *testing.T) {
 	type result struct {
 		ID, ExternalName, Ready, Synced string
@@ -201,7 +201,7 @@ func TestTemplateQuirks(t *testing.T) {
 	}
 }
 
-// TestGroupQuirks holds what the notes say of Auto Scaling groups.
+// TestGroupQuirks holds what docs/provider-behaviour.md says of Auto Scaling groups.
 func TestGroupQuirks(t *testing.T) {
 	type result struct {
 		Desired, OnFirst, OnSecond int

@@ -68,7 +68,7 @@ func (a *AWS) startRefresh(group string) error {
 
 const codeRefreshInProgress = "InstanceRefreshInProgress"
 
-// cancelRefresh rolls nothing back (notes, provider-aws).
+// cancelRefresh rolls nothing back (P6).
 func (a *AWS) cancelRefresh(group string) error {
 	if err := a.enter(CancelInstanceRefresh); err != nil {
 		return err
@@ -162,7 +162,7 @@ func (a *AWS) replace(g *Group, r *Refresh, left []*Member) {
 }
 
 // leftToReplace are the members that a refresh still has to replace. Protected and Standby ones are ignored, so that it
-// can succeed with old ones left (notes, AWS).
+// can succeed with old ones left (A3).
 func (g *Group) leftToReplace(r *Refresh) []*Member {
 	var left []*Member
 	for _, m := range g.Live() {

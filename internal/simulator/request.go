@@ -50,7 +50,7 @@ func (c *Crossplane) fetchAll(req *fnv1.RunFunctionRequest, requirements *fnv1.R
 	}
 }
 
-// fetch a required resource. One that does not exist is there without items (notes, Crossplane core).
+// fetch a required resource. One that does not exist is there without items (C7).
 func (c *Crossplane) fetch(s *fnv1.ResourceSelector) *fnv1.Resources {
 	key := ObjectKey(s.GetKind(), s.GetNamespace(), s.GetMatchName())
 	object, ok := c.Objects[key]

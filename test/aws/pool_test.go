@@ -48,7 +48,7 @@ type machinePool struct {
 	sent map[string]string
 }
 
-// newPool is a pool of the seed's shape, with the Input's aws section as given. Its images are moto's own account's.
+// newPool is a common pool, with the Input's aws section as given. Its images are moto's own account's.
 func newPool(t *testing.T, fn *function, m *moto.Server, name, aws string) *machinePool {
 	t.Helper()
 	domains := map[string]any{}

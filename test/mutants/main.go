@@ -1,5 +1,5 @@
 // Command mutants shows that the simulator bites: it makes one mistake after the other in the function, runs the
-// properties over random histories, and expects the property that docs/rollouts.md names to fail.
+// properties over random histories, and expects the property that docs/proof.md names to fail.
 //
 // The tree is not touched: each mistake is laid over it. Histories come from a fixed seed, and are those of one setting of
 // the four, in which every property has all there is to break, or for a few mutants those without AWS reads.

@@ -13,10 +13,10 @@ import (
 
 const (
 	root = "../.."
-	docs = root + "/docs/rollouts.md"
+	docs = root + "/docs/proof.md"
 )
 
-var update = flag.Bool("update", false, "write the table of mutants into docs/rollouts.md")
+var update = flag.Bool("update", false, "write the table of mutants into docs/proof.md")
 
 // TestMutantsApply holds that every mutant still applies to the function as it is.
 func TestMutantsApply(t *testing.T) {
@@ -34,7 +34,7 @@ func TestMutantsApply(t *testing.T) {
 	}
 }
 
-// TestMutantsAreDocumented holds the table in docs/rollouts.md against the list.
+// TestMutantsAreDocumented holds the table in docs/proof.md against the list.
 func TestMutantsAreDocumented(t *testing.T) {
 	var want bytes.Buffer
 	want.WriteString("| a function that | breaks property |\n| --- | --- |\n")
@@ -53,6 +53,6 @@ func TestMutantsAreDocumented(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(want.String(), string(table.Find(b))); diff != "" {
-		t.Errorf("docs/rollouts.md, -want, +got (go test ./test/mutants -update writes it):\n%s", diff)
+		t.Errorf("docs/proof.md, -want, +got (go test ./test/mutants -update writes it):\n%s", diff)
 	}
 }
