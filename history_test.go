@@ -229,7 +229,7 @@ func (h *history) anyReconcile() {
 	h.reconcile(o)
 }
 
-// holds says that a run which sees a composite sends the group again as it sees that, for it cannot be made anew.
+// holds reports whether a run which sees a composite sends the group again as it sees that, for it cannot be made anew.
 func (h *history) holds(xr object) bool {
 	cluster := h.Objects[simulator.ObjectKey("Cluster", exportsNamespace, "demo")]
 	joined := h.taggedFor()
@@ -241,7 +241,7 @@ func (h *history) lastSeen() object {
 	return h.last.Request.GetObserved().GetComposite().GetResource().AsMap()
 }
 
-// isWithoutZone says that the cluster has none of a composite's zones.
+// isWithoutZone reports whether the cluster has none of a composite's zones.
 func (h *history) isWithoutZone(xr object) bool {
 	wanted := simulator.Texts(xr, "spec", "failureDomains")
 	if len(wanted) == 0 {
@@ -288,7 +288,7 @@ func (h *history) reconcile(o simulator.ReconcileOptions) {
 	}
 }
 
-// isBehind says that the last run was one of several replicas' that went by what it had kept, or could not read, so that another
+// isBehind reports whether the last run was one of several replicas' that went by what it had kept, or could not read, so that another
 // may know better.
 func (h *history) isBehind() bool {
 	said := h.replicas.last.readings
@@ -299,7 +299,7 @@ func (h *history) isBehind() bool {
 	return !last.Group.Anew || !last.Instances.Anew
 }
 
-// lies says that AWS tells what is wrong and looks right, or that such an answer may be kept.
+// lies reports whether AWS tells what is wrong and looks right, or that such an answer may be kept.
 func (h *history) lies() bool { return h.Reader.Lies() || time.Since(h.lied) < 10*time.Second }
 
 // resources that exist, terminating ones too, by composed resource name.
@@ -608,13 +608,13 @@ func (h *history) loseMemory() {
 	}
 }
 
-// isNamed says that the group's managed resource has a name of the function's.
+// isNamed reports whether the group's managed resource has a name of the function's.
 func (h *history) isNamed(mr object) bool {
 	name := simulator.Text(mr, "metadata", "annotations", "crossplane.io/external-name")
 	return name != "" && name != simulator.Text(mr, "metadata", "name")
 }
 
-// isUnnamed says that the provider names the pool's next group itself, as annotations were lost and the group was deleted
+// isUnnamed reports whether the provider names the pool's next group itself, as annotations were lost and the group was deleted
 // by hand before they were sent again. Whoever still sees the old one sends its name once more, and a provider that restarts
 // just then creates that one too: a pool with two groups, which no run can tell from one with one.
 func (h *history) isUnnamed() bool {

@@ -429,7 +429,7 @@ func (h *history) stallsForAReason(g *simulator.Group) {
 	}
 }
 
-// arePassedOver says that the last refresh succeeded and left all that are outdated: they were protected until it had.
+// arePassedOver reports whether the last refresh succeeded and left all that are outdated: they were protected until it had.
 func (h *history) arePassedOver(g *simulator.Group) bool {
 	n := len(g.Refreshes)
 	if n == 0 || g.Refreshes[n-1].Status != simulator.RefreshSuccessful {
@@ -440,7 +440,7 @@ func (h *history) arePassedOver(g *simulator.Group) bool {
 	})
 }
 
-// isLost says that the group's last move never got its refresh.
+// isLost reports whether the group's last move never got its refresh.
 func (h *history) isLost() bool {
 	n := len(h.AWS.Moves)
 	return n > 0 && h.AWS.Moves[n-1].Lost
@@ -495,7 +495,7 @@ func (h *history) helps() {
 	}
 }
 
-// isTaken says that someone deleted a template, and that the provider lost its next id: it shows the old one for good, and
+// isTaken reports whether someone deleted a template, and that the provider lost its next id: it shows the old one for good, and
 // cannot make another of its name. Neither a run nor the provider can tell that from a template that is there.
 func (h *history) isTaken(mr object, t *simulator.LaunchTemplate) bool {
 	shown := simulator.Text(mr, "status", "atProvider", "id")
@@ -596,7 +596,7 @@ func (h *history) startsOneRefreshPerRoll() {
 	}
 }
 
-// isRetry says that a move is a counted retry for which there was a reason: the move before it got no refresh, or one that
+// isRetry reports whether a move is a counted retry for which there was a reason: the move before it got no refresh, or one that
 // passed over members, or the attempt before could not be created.
 func (h *history) isRetry(i int, a naming.Attempt) bool {
 	before := naming.Attempt{RollKey: a.RollKey, Number: a.Number - 1}

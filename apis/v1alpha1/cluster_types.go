@@ -53,7 +53,7 @@ type ExportsReference struct {
 	FieldPath string `json:"fieldPath,omitempty"`
 }
 
-// IsSecret says that the reference names a Secret. It must not be followed.
+// IsSecret reports whether the reference names a Secret. It must not be followed.
 func (r *ExportsReference) IsSecret() bool { return r.APIVersion == "v1" && r.Kind == "Secret" }
 
 // Exports are the cluster-wide facts of contract captf.io/aws-cluster/v1, as far as a pool reads them. Others that the contract

@@ -176,7 +176,7 @@ func (a *answerBody) Read(p []byte) (int, error) {
 	return n, a.err
 }
 
-// isSmall says that what was read so far takes little memory.
+// isSmall reports whether what was read so far takes little memory.
 func (a *answerBody) isSmall() bool {
 	return a.read <= smallBytes && a.shape.elements <= smallElements && a.shape.large <= smallLargeElements
 }

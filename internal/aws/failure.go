@@ -196,7 +196,7 @@ func late(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// skewed says that a refused signature is a matter of time: the message says so, or the SDK saw from the response's
+// skewed reports whether a refused signature is a matter of time: the message says so, or the SDK saw from the response's
 // date that the clocks differ.
 func skewed(err error, api smithy.APIError) bool {
 	m := api.ErrorMessage()
@@ -223,7 +223,7 @@ func innermost(op string, err error) string {
 	return op
 }
 
-// plain says that s is a name, and fit to be shown.
+// plain reports whether s is a name, and fit to be shown.
 func plain(s string) bool {
 	if s == "" || len(s) > 64 {
 		return false

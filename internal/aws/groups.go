@@ -75,7 +75,7 @@ func group(g *types.AutoScalingGroup) outcome[*pool.Group] {
 	return outcome[*pool.Group]{value: out}
 }
 
-// isMalformed says that a member has an id or a zone that AWS does not have. Both are shown to people.
+// isMalformed reports whether a member has an id or a zone that AWS does not have. Both are shown to people.
 func isMalformed(i types.Instance) bool {
 	zone := awssdk.ToString(i.AvailabilityZone)
 	return !syntax.InstanceID.Matches(awssdk.ToString(i.InstanceId)) || zone != "" && !syntax.Zone.Matches(zone)

@@ -81,7 +81,7 @@ func (r *refusals) note(op, tenant string, f *failure) {
 	r.byKey[key] = &refusal{failure: f, until: now.Add(refusalTime)}
 }
 
-// refusal says that AWS said no to who asked, or to how often.
+// refusal reports whether AWS said no to who asked, or to how often.
 func (f *failure) refusal() bool {
 	switch f.Reason {
 	case pool.ReadThrottled, pool.ReadAccessDenied, pool.ReadCredentialsInvalid:

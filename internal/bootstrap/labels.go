@@ -41,7 +41,7 @@ var kubeletLabels = []string{ //nolint:gochecknoglobals // A constant list.
 	"topology.kubernetes.io/zone",
 }
 
-// kubeletMaySet says whether a kubelet starts with the key among its --node-labels and the API server then admits the
+// kubeletMaySet reports whether a kubelet starts with the key among its --node-labels and the API server then admits the
 // Node. A kubelet exits on any other key, and the instance never joins.
 //
 // Source: ValidateKubeletFlags in cmd/kubelet/app/options/options.go, v1.35. What the NodeRestriction admission plugin
@@ -59,7 +59,7 @@ func kubeletMaySet(key string) bool {
 		inDomain(namespace, "node.kubernetes.io")
 }
 
-// inDomain says whether a DNS name is the domain or below it.
+// inDomain reports whether a DNS name is the domain or below it.
 func inDomain(name, domain string) bool {
 	return name == domain || strings.HasSuffix(name, "."+domain)
 }

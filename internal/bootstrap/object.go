@@ -50,13 +50,13 @@ func dnsSuffix(region string) string {
 	return "amazonaws.com" // aws and aws-us-gov.
 }
 
-// isHostLabel says whether the name is one lower-case DNS label. Buckets may hold dots, which a wildcard certificate
+// isHostLabel reports whether the name is one lower-case DNS label. Buckets may hold dots, which a wildcard certificate
 // does not cover, and old ones in us-east-1 upper case and underscores.
 func isHostLabel(name string) bool {
 	return len(name) <= 63 && isLowerHyphen(name) && !strings.HasPrefix(name, "-") && !strings.HasSuffix(name, "-")
 }
 
-// isLowerHyphen says whether the name is not empty and all of [a-z0-9-].
+// isLowerHyphen reports whether the name is not empty and all of [a-z0-9-].
 func isLowerHyphen(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-'

@@ -60,7 +60,7 @@ func checkIgnition(payload []byte) error {
 
 var errNotIgnition = errors.New("the bootstrap data is not an Ignition config: it must be JSON, from its first line on, with ignition.version")
 
-// isIgnition says whether the data is a whole JSON object that Ignition finds a version in.
+// isIgnition reports whether the data is a whole JSON object that Ignition finds a version in.
 func isIgnition(payload []byte) bool {
 	var config struct {
 		Ignition struct {
@@ -134,7 +134,7 @@ func headOf(payload []byte) ([]byte, error) {
 	return head, nil
 }
 
-// hasMore says whether more than padding follows a member of gzip.
+// hasMore reports whether more than padding follows a member of gzip.
 func hasMore(after []byte) bool { return len(bytes.TrimLeft(after, "\x00")) > 0 }
 
 // readMember of gzip from its beginning, so many bytes at most. It reads no further than the member.

@@ -208,7 +208,7 @@ func (v version) refuse(ctx context.Context, o map[string]any) field.ErrorList {
 	return append(errs, broken...)
 }
 
-// stopsRules says that rules are not evaluated on top of an error, as hasBlockingErr of
+// stopsRules reports whether rules are not evaluated on top of an error, as hasBlockingErr of
 // k8s.io/apiextensions-apiserver/pkg/registry/customresource.
 func stopsRules(err *field.Error) bool {
 	switch err.Type { //nolint:exhaustive // The others do not.

@@ -37,7 +37,7 @@ func QueryAgain(o *pool.Observation, d Decision) (pool.Query, bool) {
 	return q, ask
 }
 
-// isNews says that a decision changes what the status says, or lets a template go.
+// isNews reports whether a decision changes what the status says, or lets a template go.
 func isNews(o *pool.Observation, d Decision) bool {
 	kept := 0
 	for _, t := range d.Templates {
@@ -49,7 +49,7 @@ func isNews(o *pool.Observation, d Decision) bool {
 	return kept < len(o.Managed.Templates) || !equality.Semantic.DeepEqual(o.Composite.Status, d.Status)
 }
 
-// changesImage says that a decision gives a template that exists another image.
+// changesImage reports whether a decision gives a template that exists another image.
 func changesImage(o *pool.Observation, d Decision) bool {
 	for _, t := range d.Templates {
 		observed, exists := o.Managed.Templates[t.Resource]
@@ -60,7 +60,7 @@ func changesImage(o *pool.Observation, d Decision) bool {
 	return false
 }
 
-// unresolvesImage says that a decision withdraws or restores what was last reported of the image.
+// unresolvesImage reports whether a decision withdraws or restores what was last reported of the image.
 func unresolvesImage(o *pool.Observation, d Decision) bool {
 	last, known := o.Conditions[v1alpha1.ConditionImageResolved]
 	return known && slices.ContainsFunc(d.Conditions, func(c condition.Condition) bool {

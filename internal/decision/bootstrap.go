@@ -113,7 +113,7 @@ func (in bootstrapInput) unusable(o *pool.Observation, problem *field.Error) boo
 	return in
 }
 
-// isNew says that nothing of the pool exists that its bootstrap data could harm.
+// isNew reports whether nothing of the pool exists that its bootstrap data could harm.
 func isNew(o *pool.Observation) bool { return o.Managed.Group == nil && o.Managed.Object == nil }
 
 // bootsWith is the format that the pool's instances boot with: that of the launch template that the group was last sent, and

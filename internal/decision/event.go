@@ -76,12 +76,12 @@ func rollEvents(o *pool.Observation, p planned) []Event {
 	return nil
 }
 
-// isAnotherAttempt says that a roll is attempted anew, which is told of each attempt, whatever came before it.
+// isAnotherAttempt reports whether a roll is attempted anew, which is told of each attempt, whatever came before it.
 func isAnotherAttempt(last *v1alpha1.RolloutStatus, p planned, message string) bool {
 	return p.Reason == rollout.ReasonRetrying && last.RollKey == p.Memory.RollKey && last.Message != message
 }
 
-// needsLook says that a person should look at a roll.
+// needsLook reports whether a person should look at a roll.
 func needsLook(p planned) bool {
 	return p.Phase == rollout.PhaseLost || p.Phase == rollout.PhaseStalled || p.Reason == rollout.ReasonTemplateFailing
 }

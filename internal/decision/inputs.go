@@ -60,7 +60,7 @@ const inputUnusable = "the function's Input, which stands in the Composition, ca
 // butWhatIsSent is what a pool that is held is still sent.
 const butWhatIsSent = ", but for its size and its bootstrap data"
 
-// isFetching says that Crossplane still fetches an object that the pool refers to. It does so in this reconciliation.
+// isFetching reports whether Crossplane still fetches an object that the pool refers to. It does so in this reconciliation.
 func isFetching(o *pool.Observation) bool {
 	return o.Exports.Source == pool.SourceNotFetched || o.Bootstrap.Source == pool.SourceNotFetched
 }

@@ -39,7 +39,7 @@ func QueryFor(o *pool.Observation) (pool.Query, bool) {
 	return q, q.Region != "" && (q.GroupName != "" || q.Image != nil || len(q.Claims) > 0)
 }
 
-// isRollVisible says that a roll may be on: there is more than one template, the group is not on the current one, or
+// isRollVisible reports whether a roll may be on: there is more than one template, the group is not on the current one, or
 // the last run saw a roll. Of a group that is not in AWS yet there is none, and to ask for it is an error.
 func isRollVisible(o *pool.Observation) bool {
 	if !o.Managed.Group.InAWS() {

@@ -74,7 +74,7 @@ func report(o *pool.Observation, in inputs, p planned, d Decision) Decision {
 	return d
 }
 
-// isChanging says that the next run may find something new: a roll, members that come and go, a read to try again, an
+// isChanging reports whether the next run may find something new: a roll, members that come and go, a read to try again, an
 // input that is missing.
 func isChanging(o *pool.Observation, p planned, d Decision, h v1alpha1.Health) bool {
 	if !d.Ready || p.Phase != rollout.PhaseIdle {
@@ -94,7 +94,7 @@ func isChanging(o *pool.Observation, p planned, d Decision, h v1alpha1.Health) b
 	})
 }
 
-// isRefusedByAWS says that AWS was asked for what the pool goes by and said no. To ask more often does not change its mind,
+// isRefusedByAWS reports whether AWS was asked for what the pool goes by and said no. To ask more often does not change its mind,
 // and feeds what it throttles. A pinned image is taken without being looked at.
 func isRefusedByAWS(o *pool.Observation) bool {
 	errs := []*pool.ReadError{o.AWS.Group.Err, o.AWS.Instances.Err, o.AWS.Refresh.Err}
@@ -110,7 +110,7 @@ var inputConditions = []condition.Type{ //nolint:gochecknoglobals // A constant 
 	v1alpha1.ConditionInputsValid, v1alpha1.ConditionClusterExportsAvailable, v1alpha1.ConditionBootstrapConfigReady, v1alpha1.ConditionImageResolved,
 }
 
-// groupGone says that AWS has no group where the provider once saw one. A reading from before the provider saw it, as there is
+// groupGone reports whether AWS has no group where the provider once saw one. A reading from before the provider saw it, as there is
 // one in every pool's beginning, says nothing of that.
 func groupGone(o *pool.Observation) bool {
 	return o.Managed.Group.InAWS() && o.AWS.Group.Known() && o.AWS.Group.Value == nil &&
@@ -132,7 +132,7 @@ func desired(o *pool.Observation) *int32 {
 	return nil
 }
 
-// isReady says that the pool as a whole works. A template on its way in or out of use does not count: a roll leaves a
+// isReady reports whether the pool as a whole works. A template on its way in or out of use does not count: a roll leaves a
 // pool ready. Where AWS is read, a pool must have had a member once, which is latched, and its group must not be gone.
 func isReady(o *pool.Observation, infrastructure condition.Condition, h v1alpha1.Health) bool {
 	if infrastructure.Status != condition.True {
@@ -144,7 +144,7 @@ func isReady(o *pool.Observation, infrastructure condition.Condition, h v1alpha1
 	return h.State != v1alpha1.HealthTerminated && (o.Composite.Status.Ready || isProvisioned(h))
 }
 
-// isProvisioned says that a pool's state is known, and past its beginning.
+// isProvisioned reports whether a pool's state is known, and past its beginning.
 func isProvisioned(h v1alpha1.Health) bool {
 	return h.State == v1alpha1.HealthRunning || h.State == v1alpha1.HealthStopped
 }

@@ -151,13 +151,13 @@ func withoutGroup(instances []pool.Instance, last []string) Members {
 	return Members{Known: true, Instances: sortedByProviderID(living(instances)), Gone: goneOf(instances)}
 }
 
-// isEmpty says that neither the group nor EC2 has a member of a group that wants some.
+// isEmpty reports whether neither the group nor EC2 has a member of a group that wants some.
 func isEmpty(r pool.Reading) bool {
 	g := r.Group.Value
 	return len(g.Members) == 0 && len(r.Instances.Value) == 0 && g.DesiredCapacity > 0
 }
 
-// isAgreed says that a reading is wholly from after the first one, and so another one.
+// isAgreed reports whether a reading is wholly from after the first one, and so another one.
 func isAgreed(r pool.Reading, first time.Time) bool {
 	return pool.IsAfter(first, r.Group.At) && pool.IsAfter(first, r.Instances.At)
 }
@@ -228,7 +228,7 @@ func compareZones(a, b string) int {
 	return cmp.Compare(a[n], '/')
 }
 
-// isExpected says that EC2 must list a member of the group, if only as terminated, which it does for an hour. A new instance
+// isExpected reports whether EC2 must list a member of the group, if only as terminated, which it does for an hour. A new instance
 // shows there only after a while, one that was terminated while it was set aside is forgotten while the group still lists it,
 // and one on its way out may be terminated for long. But each that was listed must be again: an instance that waits for a
 // lifecycle hook on its way in can have a Node, and one that waits on its way out is being drained. One that is detached
@@ -243,10 +243,10 @@ func isExpected(m pool.GroupMember, listed bool) bool {
 	return true
 }
 
-// IsLeaving says that a member is on its way out of the group.
+// IsLeaving reports whether a member is on its way out of the group.
 func IsLeaving(m pool.GroupMember) bool { return hasState(m, "Terminat") || hasState(m, "Detach") }
 
-// IsStandby says that a member is set aside: a refresh passes over it.
+// IsStandby reports whether a member is set aside: a refresh passes over it.
 func IsStandby(m pool.GroupMember) bool {
 	return hasState(m, "Standby") || hasState(m, "EnteringStandby")
 }

@@ -81,5 +81,5 @@ func isRollKey(s string) bool {
 // ResourceHook is the composed resource name of a lifecycle hook.
 func ResourceHook(hook string) string { return hookPrefix + hook }
 
-// IsHook says whether a composed resource is a lifecycle hook.
+// IsHook reports whether a composed resource is a lifecycle hook.
 func IsHook(resource string) bool { return strings.HasPrefix(resource, hookPrefix) }

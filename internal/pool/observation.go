@@ -126,7 +126,7 @@ type Resource struct {
 	Ready, Synced bool
 }
 
-// Healthy says that the managed resource is Ready and Synced.
+// Healthy reports whether the managed resource is Ready and Synced.
 func (r *Resource) Healthy() bool { return r.Ready && r.Synced }
 
 // An ObservedGroup is the Auto Scaling group's managed resource.
@@ -157,7 +157,7 @@ type ObservedGroup struct {
 	Terminating bool
 }
 
-// InAWS says that the group was seen in AWS.
+// InAWS reports whether the group was seen in AWS.
 func (g *ObservedGroup) InAWS() bool { return g != nil && g.ARN != "" }
 
 // An ObservedTemplate is a launch template's managed resource.

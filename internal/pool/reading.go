@@ -96,20 +96,20 @@ type Read[T any] struct {
 	Anew bool
 }
 
-// Kept says that the answer is one that an earlier run may have been given a newer one than.
+// Kept reports whether the answer is one that an earlier run may have been given a newer one than.
 func (r Read[T]) Kept() bool { return r.Known() && !r.Anew }
 
-// Known says that the read was made and is whole.
+// Known reports whether the read was made and is whole.
 func (r Read[T]) Known() bool { return r.Asked && r.Err == nil }
 
-// Failed says that the read was wanted and its answer cannot be trusted.
+// Failed reports whether the read was wanted and its answer cannot be trusted.
 func (r Read[T]) Failed() bool { return r.Asked && r.Err != nil }
 
 // settleTime is how long after a reading another one is made that agrees with it. AWS is eventually consistent: two answers of
 // the same moment can both be too old.
 const settleTime = 5 * time.Second
 
-// IsAfter says that an answer is long enough after the first of two that it is another one. There is none before a first.
+// IsAfter reports whether an answer is long enough after the first of two that it is another one. There is none before a first.
 func IsAfter(first, answer time.Time) bool {
 	return !first.IsZero() && !answer.Before(first.Add(settleTime))
 }
@@ -176,7 +176,7 @@ type Instance struct {
 	InternalIPs []string
 }
 
-// Gone says that the instance is terminated, or about to be, which nothing takes back.
+// Gone reports whether the instance is terminated, or about to be, which nothing takes back.
 func (i Instance) Gone() bool { return i.State == "shutting-down" || i.State == "terminated" }
 
 // An Image is an AMI. What AWS does not say of it is empty.

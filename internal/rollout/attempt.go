@@ -45,7 +45,7 @@ func freshAttempt(in Inputs, current naming.Attempt) naming.Attempt {
 	return current
 }
 
-// isLeaving says that a group was told to use another template than the one of an id.
+// isLeaving reports whether a group was told to use another template than the one of an id.
 func isLeaving(g *Group, id string) bool {
 	return g != nil && id != "" && g.Sent != "" && g.Sent != id
 }

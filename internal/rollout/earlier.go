@@ -6,7 +6,7 @@ import "time"
 // refresh began, may be apart. Where a refresh is known by its id they do not matter.
 const clockSkew = 2 * time.Minute
 
-// isOfRoll says that a refresh was one to the current template. One from before the group was told to use that was one to
+// isOfRoll reports whether a refresh was one to the current template. One from before the group was told to use that was one to
 // another. Where it is not known which one that was, a refresh counts as earlier only if it began well before the template
 // was made: one that failed must not be started again by itself, and one too many that waits for a person does no harm.
 func isOfRoll(r *Refresh, in Inputs, current Template) bool {
@@ -16,7 +16,7 @@ func isOfRoll(r *Refresh, in Inputs, current Template) bool {
 	return current.Resource != "" && !beganBefore(r, current)
 }
 
-// beganBefore says that a refresh began before a template was made, whatever the clocks say. AWS need not say when a refresh
+// beganBefore reports whether a refresh began before a template was made, whatever the clocks say. AWS need not say when a refresh
 // began, and has no answer for one that is Pending.
 func beganBefore(r *Refresh, t Template) bool {
 	return !r.Started.IsZero() && r.Started.Before(t.Created.Add(-clockSkew))

@@ -124,7 +124,7 @@ func isCrowded(templates []Template) bool {
 	return n >= maxTemplates
 }
 
-// isUsed says that AWS has the group or a member on a template, whatever else is seen.
+// isUsed reports whether AWS has the group or a member on a template, whatever else is seen.
 func isUsed(r *Reading, id string) bool {
 	return r.TemplateID == id || slices.ContainsFunc(r.Members, func(m Member) bool { return m.TemplateID == id })
 }

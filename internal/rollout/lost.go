@@ -2,7 +2,7 @@ package rollout
 
 import "github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
 
-// isRetried says that the current attempt is given up for another, and remembers a roll that looks lost until the next
+// isRetried reports whether the current attempt is given up for another, and remembers a roll that looks lost until the next
 // reading says so too.
 func isRetried(in Inputs, p *Plan, current Template) bool {
 	again := p.Current.Number%generation < MaxRetries
@@ -28,13 +28,13 @@ func isUnread(in Inputs, current Template) bool {
 	return in.Reading == nil && in.Memory.RollKey == in.RollKey && in.Memory.SentID == current.ID
 }
 
-// isAgreed says that an earlier reading found the roll lost before this one, and that each part of this one is from after
+// isAgreed reports whether an earlier reading found the roll lost before this one, and that each part of this one is from after
 // the whole of that: one answer that is kept while the other is renewed is not two.
 func isAgreed(in Inputs) bool {
 	return pool.IsAfter(in.Memory.LostReading, in.Reading.Oldest)
 }
 
-// isLost says that one reading finds the roll lost: the group is settled on the current template, members that a
+// isLost reports whether one reading finds the roll lost: the group is settled on the current template, members that a
 // refresh would replace are on another, and no refresh has been at work since the template was made. A reading in which AWS
 // has the group on another template is from before the switch, and no evidence.
 func isLost(in Inputs, current Template) bool {
@@ -45,14 +45,14 @@ func isLost(in Inputs, current Template) bool {
 	return *n > len(skipped) && !in.Reading.isRefreshing() && !hasGivenUp(in, current)
 }
 
-// isEvidence says that a reading can tell whether the refresh of a switch was started: it is from after the switch, holds
+// isEvidence reports whether a reading can tell whether the refresh of a switch was started: it is from after the switch, holds
 // the newest refresh, and the provider is not about to start one.
 func isEvidence(in Inputs, currentID string) bool {
 	r := in.Reading
 	return r != nil && r.RefreshRead && r.TemplateID == currentID && !in.Group.Busy
 }
 
-// hasGivenUp says that a refresh to the current template ended without success. Starting it again by itself could
+// hasGivenUp reports whether a refresh to the current template ended without success. Starting it again by itself could
 // replace nodes forever, with an image that never joins.
 func hasGivenUp(in Inputs, current Template) bool {
 	r := in.Reading.Refresh

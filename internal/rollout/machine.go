@@ -134,7 +134,7 @@ type Reading struct {
 	Refresh *Refresh
 }
 
-// isRefreshing says that a refresh is known to be at work.
+// isRefreshing reports whether a refresh is known to be at work.
 func (r *Reading) isRefreshing() bool { return r.Refresh != nil && IsActive(r.Refresh.Status) }
 
 // NoRefresh stands for the id of a refresh where there was none.
@@ -241,14 +241,14 @@ func templateOf(in Inputs, a naming.Attempt) Template {
 	return Template{}
 }
 
-// isAboutToSwitch says that no run has sent the group to the current template yet, so that what refresh there is was one to
+// isAboutToSwitch reports whether no run has sent the group to the current template yet, so that what refresh there is was one to
 // another. A group that AWS has there already was sent by a run that neither the group nor the status shows.
 func isAboutToSwitch(in Inputs, p Plan) bool {
 	arrived := in.Reading != nil && in.Reading.TemplateID == p.CurrentID
 	return in.Group != nil && in.Group.Sent != p.CurrentID && !arrived
 }
 
-// hasSucceeded says that a refresh to the current template did. Members that are left all the same joined it too late, or
+// hasSucceeded reports whether a refresh to the current template did. Members that are left all the same joined it too late, or
 // were read before its end.
 func hasSucceeded(in Inputs, current Template) bool {
 	r := in.Reading.Refresh
@@ -330,7 +330,7 @@ func groupID(in Inputs, currentID string) string {
 	return currentID
 }
 
-// isSwitched says that the group is on the current template, both as last sent and in AWS. Either alone can be stale.
+// isSwitched reports whether the group is on the current template, both as last sent and in AWS. Either alone can be stale.
 func isSwitched(g *Group, currentID string) bool {
 	return currentID != "" && g != nil && g.Sent == currentID && g.Observed == currentID
 }

@@ -10,7 +10,7 @@ const (
 	statusRollbackFailed     = "RollbackFailed"
 )
 
-// IsActive says whether an instance refresh of a status is still at work. An unknown status counts as active: AWS adds
+// IsActive reports whether an instance refresh of a status is still at work. An unknown status counts as active: AWS adds
 // some, and to wait is safe.
 func IsActive(status string) bool {
 	switch status {

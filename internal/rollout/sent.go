@@ -2,7 +2,7 @@ package rollout
 
 import "slices"
 
-// isOld says that the group is seen as it was before the last run sent it to another template. A cache that lags behind shows
+// isOld reports whether the group is seen as it was before the last run sent it to another template. A cache that lags behind shows
 // a group that has not been sent yet what the provider may be acting on by now. The API server gives a resource another
 // generation with every change of its spec, so whatever was sent by a run that went on from one generation is beyond that.
 // Where the status is the older one, the group is beyond it as well.

@@ -48,7 +48,7 @@ type Member struct {
 	missed int
 }
 
-// IsSkipped says that neither a refresh nor scaling in takes a member out.
+// IsSkipped reports whether neither a refresh nor scaling in takes a member out.
 func (m *Member) IsSkipped() bool { return m.Protected || m.Lifecycle == LifecycleStandby }
 
 // States of instances that are told apart here.
@@ -352,7 +352,7 @@ func (a *AWS) terminate(m *Member) {
 // and never while the instance is in Standby.
 func (a *AWS) Reclaim(id string) { a.end(id, stateShuttingDown) }
 
-// Lives says that an instance is not terminated, nor about to be.
+// Lives reports whether an instance is not terminated, nor about to be.
 func (a *AWS) Lives(id string) bool { return a.Instances[id].lives() }
 
 func (i *Instance) lives() bool { return i.State != stateShuttingDown && i.State != stateTerminated }

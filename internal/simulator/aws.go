@@ -195,7 +195,7 @@ func (a *AWS) deleteTemplate(id string) error {
 	return nil
 }
 
-// Forgotten says that a restart of the provider lost the id of a template before it was persisted. Such a template can
+// Forgotten reports whether a restart of the provider lost the id of a template before it was persisted. Such a template can
 // stay behind, where it costs nothing.
 func (a *AWS) Forgotten(id string) bool { return a.forgotten[id] }
 

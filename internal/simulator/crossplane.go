@@ -152,7 +152,7 @@ func (c *Crossplane) Composed() map[string]Object { return Clone(c.composed()) }
 
 func (c *Crossplane) composed() map[string]Object { return c.view(ReconcileOptions{}).mrs }
 
-// Sees says whether a reconcile would observe a managed resource.
+// Sees reports whether a reconcile would observe a managed resource.
 func (c *Crossplane) Sees(o ReconcileOptions, resource string) bool {
 	return c.view(o).mrs[resource] != nil
 }
@@ -362,7 +362,7 @@ func (c *Crossplane) setConditions(rsp *fnv1.RunFunctionResponse, fatal bool) {
 	setCondition(c.XR, synced, c.now())
 }
 
-// isReserved says that a condition is Crossplane's own; it skips a function's silently (C6).
+// isReserved reports whether a condition is Crossplane's own; it skips a function's silently (C6).
 func isReserved(t string) bool {
 	return slices.Contains([]string{typeReady, typeSynced, "Healthy", "UpToDate", "Responsive"}, t)
 }

@@ -66,7 +66,7 @@ func (p *Provider) Restart() {
 	}
 }
 
-// Remembers says that a restart of the provider would lose something of a managed resource.
+// Remembers reports whether a restart of the provider would lose something of a managed resource.
 func (p *Provider) Remembers(mr Object) bool {
 	m, ok := p.memory[keyOf(mr)]
 	return ok && (m.id != "" || m.op != nil)
@@ -263,7 +263,7 @@ func (r *reconciliation) crash(create func() (string, error)) {
 
 const createIncomplete = "cannot determine creation result - remove the " + annotationPending + " annotation if it is safe to proceed"
 
-// IsCreationIncomplete says that the provider was interrupted while it created a resource.
+// IsCreationIncomplete reports whether the provider was interrupted while it created a resource.
 func IsCreationIncomplete(mr Object) bool {
 	return Text(mr, fieldMetadata, fieldAnnotations, annotationPending) != "" && Text(mr, fieldMetadata, fieldAnnotations, annotationSucceeded) == ""
 }

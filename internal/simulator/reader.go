@@ -72,7 +72,7 @@ func ImageDate(n int) string {
 	return time.Date(2026, 1, 1, n, 0, 0, 0, time.UTC).Format("2006-01-02T15:04:05.000Z")
 }
 
-// Lies says that answers are wrong and look right.
+// Lies reports whether answers are wrong and look right.
 func (r *Reader) Lies() bool { return r.lost || r.cut > 0 }
 
 // Heal ends all faults.

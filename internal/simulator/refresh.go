@@ -28,7 +28,7 @@ type Refresh struct {
 	failures int
 }
 
-// IsRefreshing says that a refresh is at work.
+// IsRefreshing reports whether a refresh is at work.
 func (g *Group) IsRefreshing() bool { return g.active() != nil }
 
 // active refresh of a group, nil when none is at work.

@@ -90,7 +90,7 @@ func (c *Crossplane) resource(name string, o Object) *fnv1.Resource {
 	})
 }
 
-// IsFatal says that a response stops the pipeline.
+// IsFatal reports whether a response stops the pipeline.
 func IsFatal(rsp *fnv1.RunFunctionResponse) bool {
 	for _, r := range rsp.GetResults() {
 		if r.GetSeverity() == fnv1.Severity_SEVERITY_FATAL {

@@ -21,10 +21,10 @@ type Syntax struct {
 	Words string
 }
 
-// Fits says that the value is not too long. It is to be asked before anything else is made of a value that others wrote.
+// Fits reports whether the value is not too long. It is to be asked before anything else is made of a value that others wrote.
 func (s Syntax) Fits(value string) bool { return utf8.RuneCountInString(value) <= s.length }
 
-// Matches says that the value is of the syntax, and not too long.
+// Matches reports whether the value is of the syntax, and not too long.
 func (s Syntax) Matches(value string) bool { return s.Fits(value) && s.pattern.MatchString(value) }
 
 // Check returns an error when the value is too long or not of the syntax. The error of a value that is too long does not

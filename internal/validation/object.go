@@ -80,7 +80,7 @@ func pathOf(path string) *field.Path {
 	return field.NewPath(names[0], names[1:]...)
 }
 
-// isZero says that a value was written and is zero. Numbers are float64 when they come through protobuf, and null is like
+// isZero reports whether a value was written and is zero. Numbers are float64 when they come through protobuf, and null is like
 // absent.
 func isZero(value any) bool {
 	switch v := value.(type) {

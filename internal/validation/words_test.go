@@ -50,7 +50,7 @@ func TestAcceptsTheDesign(t *testing.T) {
 	}
 }
 
-// same says that both messages are about the same field, and have the same words. The API server names the value where
+// same reports whether both messages are about the same field, and have the same words. The API server names the value where
 // it has one, and a key of a map in the message where it cannot in the path.
 func same(said string, err *field.Error) bool {
 	path, words, _ := strings.Cut(said, ": ")

@@ -99,7 +99,7 @@ func (s *Server) prune(xr map[string]any) field.ErrorList {
 	return errs
 }
 
-// blocking says that CEL rules are not evaluated, as in the API server's customResourceStrategy.
+// blocking reports whether CEL rules are not evaluated, as in the API server's customResourceStrategy.
 func blocking(errs field.ErrorList) bool {
 	for _, err := range errs {
 		switch err.Type { //nolint:exhaustive // The others do not block.

@@ -327,12 +327,12 @@ func (m *machine) checkSecrets(outputs ...string) {
 	}
 }
 
-// writtenByPayload says whether the payload, and not the boot, chose who may read the file.
+// writtenByPayload reports whether the payload, and not the boot, chose who may read the file.
 func writtenByPayload(path string) bool {
 	return strings.Contains(path, "/run/kubeadm/") || strings.Contains(path, "/var/lib/boots/")
 }
 
-// privateParent says whether a directory from path up to root keeps all but root out.
+// privateParent reports whether a directory from path up to root keeps all but root out.
 func privateParent(path, root string) bool {
 	for ; path != root; path = filepath.Dir(path) {
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 == 0 {

@@ -1,4 +1,4 @@
-// Package simulated lets the real Reader of package aws read a simulated account, as in production: with its batches, prefetched,
+// Package simulated lets the real Reader of package aws read a simulated account, as in production: with its batches, prefetched keys,
 // kept answers and refusals. Only the SDK's clients are made up.
 package simulated
 

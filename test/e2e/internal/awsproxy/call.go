@@ -39,7 +39,7 @@ var told = []string{
 // reads are the actions that change nothing.
 var reads = regexp.MustCompile(`^(Describe|Get|Head|List)`)
 
-// Writes says whether the call is to change something.
+// Writes reports whether the call is to change something.
 func (c *Call) Writes() bool { return !reads.MatchString(c.Action) }
 
 // Param of the call; empty when it has none of that name.

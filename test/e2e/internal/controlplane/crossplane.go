@@ -148,7 +148,7 @@ func (c *Crossplane) CPU() (time.Duration, error) { return c.process.CPU() }
 // Kill Crossplane without a warning.
 func (c *Crossplane) Kill() { c.process.Kill() }
 
-// Running says whether Crossplane runs.
+// Running reports whether Crossplane runs.
 func (c *Crossplane) Running() bool {
 	select {
 	case <-c.process.Done():

@@ -199,7 +199,7 @@ func (n *Node) serve(ctx context.Context, pods []*Pod) error {
 	return nil
 }
 
-// runs says whether the pod's program has not ended.
+// runs reports whether the pod's program has not ended.
 func (p *Pod) runs() bool {
 	select {
 	case <-p.process.Done():

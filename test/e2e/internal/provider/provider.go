@@ -154,7 +154,7 @@ type idleness struct {
 	rounds  int
 }
 
-// isCalm says that a managed resource need not be looked at in this round: nobody changed it, and AWS did not either. A
+// isCalm reports whether a managed resource need not be looked at in this round: nobody changed it, and AWS did not either. A
 // provider polls such ones every ten minutes.
 func (p *Provider) isCalm(mr *unstructured.Unstructured, round int) bool {
 	i, known := p.idle.Load(mr.GetUID())
