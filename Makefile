@@ -79,11 +79,12 @@ e2e-provider: package $(CROSSPLANE_CORE) $(BIN)/kube-apiserver $(BIN)/kube-contr
 	  $(GO) -C test/e2e test -tags e2eprovider -count=1 -timeout 60m -v $(TESTFLAGS) ./provider
 
 .PHONY: lint
-lint: $(GOLANGCI_LINT) ## Lint the Go code, and shell scripts if shellcheck is there (FIX=1 fixes what it can)
+lint: $(GOLANGCI_LINT) ## Lint the Go code, the language, and shell scripts if shellcheck is there (FIX=1 fixes what it can)
 	@status=0; for module in . test/admission test/e2e tools/packager; do \
 	  echo "golangci-lint run $$module/..." >&2; \
 	  (cd $$module && $(GOLANGCI_LINT) run --allow-parallel-runners $(if $(FIX),--fix) ./...) || status=1; \
 	done; \
+	echo 'go run ./tools/prose' >&2; $(GO) run ./tools/prose || status=1; \
 	if command -v shellcheck >/dev/null; then \
 	  echo 'shellcheck $(SHELL_SCRIPTS)' >&2; shellcheck $(SHELL_SCRIPTS) || status=1; \
 	else \

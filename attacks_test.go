@@ -607,8 +607,9 @@ func managedIn(s *fnv1.State) map[string]map[string]any {
 	return out
 }
 
-// TestAnEarlierStepDoesNotReplaceThePoolsResources holds that a pool is refused, and so left as it is, when an earlier step of
-// the pipeline desires something else under the name of one of its resources: Crossplane would delete the pool's for it.
+// TestAnEarlierStepDoesNotReplaceThePoolsResources holds that a pool is refused when an earlier step of the pipeline desires
+// something else under the name of one of its resources. The pool is left as it is then: Crossplane would delete the pool's
+// for it.
 func TestAnEarlierStepDoesNotReplaceThePoolsResources(t *testing.T) {
 	const own = "{lifecycleHooks: [{name: drain, transition: Terminating}]}"
 	rsps := run(t, victimsAWS(t), attack(t, own, "", readsAWS))

@@ -12,7 +12,7 @@ import (
 )
 
 // How many bytes of requests may be decoded at a time. A request takes up to ten times as much once it is decoded, until its run is over,
-// and who writes a Secret or publishes an object chooses what is in it: a hundred runs at a time of one such object, which is as many
+// and who writes a Secret or publishes an object chooses what is in it. A hundred runs at a time of one such object, which is as many
 // workers as Crossplane has, would take 8 GB.
 const (
 	maxDecoding = 32 << 20

@@ -576,7 +576,7 @@ func (h *history) heal() {
 }
 
 // loseMemory that a control plane has. Of a group that no one has seen in AWS yet only its annotation and the status know
-// the name, so one of them stays: with both gone and another cluster id there is nothing to know it by.
+// the name, so one of them stays. With both gone and another cluster id there is nothing to know it by.
 func (h *history) loseMemory() {
 	if h.isUnnamed() {
 		return
@@ -616,7 +616,7 @@ func (h *history) isNamed(mr object) bool {
 
 // isUnnamed reports whether the provider names the pool's next group itself, as annotations were lost and the group was deleted
 // by hand before they were sent again. Whoever still sees the old one sends its name once more, and a provider that restarts
-// just then creates that one too: a pool with two groups, which no run can tell from one with one.
+// just then creates that one too. No run can tell such a pool with two groups from one with one.
 func (h *history) isUnnamed() bool {
 	mr, g := h.MR(resourceGroup), h.group()
 	if h.unnamed && g != nil && simulator.Text(mr, "status", "atProvider", "arn") == g.ARN &&
@@ -628,8 +628,8 @@ func (h *history) isUnnamed() bool {
 	return h.unnamed
 }
 
-// sendName before a provider that remembers nothing gets to see a group without annotations: it would name the group after
-// its managed resource and create another one of that name, before the function is so much as asked.
+// sendName before a provider that remembers nothing gets to see a group without annotations. It would name the group after
+// its managed resource and create another one of that name. That is before the function is so much as asked.
 func (h *history) sendName() {
 	h.refused = ""
 	h.restoreInputs()

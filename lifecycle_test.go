@@ -722,7 +722,7 @@ func TestInputsGone(t *testing.T) {
 
 // specs of all managed resources with the annotations that the function sends, by composed resource name.
 // TestAnImagesOwnRootDeviceStays holds that a pool whose image's root device is not the default's has its root volume on it,
-// and keeps it while AWS does not answer: a template that changes and changes back launches from whichever is the latest.
+// and keeps it while AWS does not answer. A template that changes and changes back launches from whichever is the latest.
 func TestAnImagesOwnRootDeviceStays(t *testing.T) {
 	for _, s := range settings {
 		if !s.reads {

@@ -474,8 +474,9 @@ func (h *history) rests() {
 	h.failsf(poolConverges, "it does not come to rest")
 }
 
-// helps as a person does, with what no function can: what Crossplane leaked, and what the provider was interrupted while
-// it created, but for launch templates without an id, as the function has those made under another name.
+// helps as a person does, with what no function can. That is what Crossplane leaked, and what the provider was
+// interrupted while it created, but for launch templates without an id, as the function has those made under another
+// name.
 func (h *history) helps() {
 	for _, resource := range h.Leaked() {
 		if id := simulator.Text(h.MR(resource), "status", "atProvider", "id"); h.needed()[id] == "" {
@@ -563,7 +564,7 @@ func (h *history) isWhole() {
 }
 
 // startsOneRefreshPerRoll is property 3. A group moves to a template because the roll key changed, or because a roll is
-// retried and counted as such, or because someone deleted the template; each move starts one refresh, unless the call
+// retried and counted as such, or because someone deleted the template. Each move starts one refresh, unless the call
 // fails, and nothing else does.
 func (h *history) startsOneRefreshPerRoll() {
 	refreshes, keys, recreated := 0, 0, 0
@@ -596,7 +597,7 @@ func (h *history) startsOneRefreshPerRoll() {
 	}
 }
 
-// isRetry reports whether a move is a counted retry for which there was a reason: the move before it got no refresh, or one that
+// isRetry reports whether a move is a counted retry for which there was a reason. The move before it got no refresh, or one that
 // passed over members, or the attempt before could not be created.
 func (h *history) isRetry(i int, a naming.Attempt) bool {
 	before := naming.Attempt{RollKey: a.RollKey, Number: a.Number - 1}

@@ -285,7 +285,7 @@ func worstPool(tb testing.TB) (*fnv1.RunFunctionRequest, AWSReader) {
 const maxSecretBytes = 1 << 20
 
 // TestTheLargestSecretIsTold holds that a Secret as large as there is one neither fails a run nor makes a message that is larger
-// than main.go lets gRPC receive, beside the largest pool with as much staged as there can be. What is staged stays.
+// than main.go lets gRPC receive. It stands beside the largest pool with as much staged as there can be. What is staged stays.
 func TestTheLargestSecretIsTold(t *testing.T) {
 	const head = "#cloud-config\n"
 	req, reader := worstPool(t)

@@ -28,11 +28,11 @@ type MachineImage struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{12}|self|amazon|aws-marketplace|aws-backup-vault)$')",message="must be a 12-digit AWS account id, self, amazon, aws-marketplace or aws-backup-vault"
 	Owner string `json:"owner,omitempty"`
 
-	// NameFormat of the images to look among. {semver} stands for the Kubernetes version without its v and +suffix, {version}
-	// for the version without its +suffix; one of them must be there. {suffix} stands for what is behind the +, as in
-	// rke2-{semver}-{suffix}-*: rke2r1 in v1.34.1+rke2r1. * and ? are wildcards, at most 10. An image whose name has another version in
-	// that place is never taken, whatever a wildcard matches: not 1.34.10 or 1.34.1-rc.1 for 1.34.1, and not 1.34.1-rke2r2 for
-	// 1.34.1+rke2r1. An image whose name has no suffix there is taken, unless the format asks for {suffix}.
+	// NameFormat of the images to look among. {semver} stands for the Kubernetes version without its v and +suffix, {version} for the
+	// version without its +suffix. One of them must be there. The placeholder {suffix} stands for what is behind the +, as in
+	// rke2-{semver}-{suffix}-*: rke2r1 in v1.34.1+rke2r1. The wildcards are * and ?, at most 10. An image whose name has another
+	// version in that place is never taken, whatever a wildcard matches: not 1.34.10 or 1.34.1-rc.1 for 1.34.1, and not 1.34.1-rke2r2
+	// for 1.34.1+rke2r1. An image whose name has no suffix there is taken, unless the format asks for {suffix}.
 	// +optional
 	// +kubebuilder:default="capa-ami-ubuntu-24.04-?{semver}-*"
 	// +kubebuilder:validation:MaxLength=255

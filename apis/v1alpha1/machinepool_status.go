@@ -40,7 +40,7 @@ type MachinePoolStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	ListedReading string `json:"listedReading,omitempty"`
 
-	// DoubtedReading is the reading of AWS that was first doubted for the reason that health has now, by its time: EC2 lacked a
+	// DoubtedReading is the reading of AWS that was first doubted for the reason that health has now, by its time. EC2 lacked a
 	// member that the group lists, or the group listed none where there were some. A later one that says the same is believed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64

@@ -18,9 +18,9 @@ import (
 
 // A MachinePool is a pool of Kubernetes workers run as one AWS Auto Scaling group.
 //
-// Each field of its spec says what a change of it does. A change is made in place (no instance notices), reaches new
-// instances only (running ones keep what they booted with), rolls (every instance is replaced, the replacement
-// launched first), or moves the desired capacity (the group grows or shrinks).
+// Each field of its spec says what a change of it does. A change is made in place (no instance notices), or reaches
+// new instances only (running ones keep what they booted with). Or it rolls (every instance is replaced, the
+// replacement launched first), or moves the desired capacity (the group grows or shrinks).
 type MachinePool struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -39,10 +39,9 @@ func field(h hash.Hash, b []byte) {
 // profile is the one that provider-aws reads.
 const profile = "default"
 
-// parseCredentials reads a shared-credentials INI as provider-aws does: with the same library and the same options,
-// from the profile default (internal/clients/provider_config.go of provider-aws v2.5.0, whose version of the library reads
-// the same in half a million made-up texts). Its errors never quote the
-// text, which the library's own do.
+// parseCredentials reads a shared-credentials INI as provider-aws does. It does so with the same library and the same
+// options, from the profile default (internal/clients/provider_config.go of provider-aws v2.5.0, whose version of the
+// library reads the same in half a million made-up texts). Its errors never quote the text, which the library's own do.
 func parseCredentials(text []byte) (awssdk.Credentials, error) {
 	if len(text) == 0 {
 		return awssdk.Credentials{}, errors.New("the pipeline step's credentials are empty")

@@ -46,8 +46,8 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// TestALookUpTakesItsOwnVersion holds that the newest is the newest of the pool's version, and that queries which differ by the
-// suffix of the version alone, for which AWS is asked the same, do not share their answer.
+// TestALookUpTakesItsOwnVersion holds that the newest is the newest of the pool's version. It also holds that queries which
+// differ by the suffix of the version alone, for which AWS is asked the same, do not share their answer.
 func TestALookUpTakesItsOwnVersion(t *testing.T) {
 	named := func(id, name, created string) types.Image {
 		return types.Image{ImageId: &id, Name: &name, OwnerId: awssdk.String("1"), Architecture: "x86_64", State: "available", CreationDate: &created}
@@ -112,7 +112,7 @@ func TestALookUpTakesOnlyWhatItAskedFor(t *testing.T) {
 }
 
 // TestALookUpOfTooManyImagesIsNotRepeated holds that a name which thousands of images have is answered with what to do about it, and
-// that the same question is not asked again as long as its answer would be taken: a tenant chooses the name.
+// that the same question is not asked again as long as its answer would be taken. A tenant chooses the name.
 func TestALookUpOfTooManyImagesIsNotRepeated(t *testing.T) {
 	f := &fakeAWS{}
 	for i := range maxImages + 1 {

@@ -22,9 +22,9 @@ import (
 const groupTag = "aws:autoscaling:groupName"
 
 // readInstances reads the instances of groups by tag, in every state: one that is terminated stays visible for about an hour, and
-// so can be told from one that an answer lacks. It reads never by id: one unknown id fails a whole call. Groups are read
-// together as long as a page is likely to hold all of their members, so that pages are read side by side and not one
-// after the other, which a run would not have the time for.
+// so can be told from one that an answer lacks. It reads never by id: one unknown id fails a whole call. Groups are read together
+// as long as a page is likely to hold all of their members. So pages are read side by side and not one after the other, which a
+// run would not have the time for.
 func (v *view) readInstances(ctx context.Context, names []string, size func(string) int) map[string]outcome[[]pool.Instance] {
 	out := make(map[string]outcome[[]pool.Instance], len(names))
 	if len(names) == 0 {
@@ -80,7 +80,7 @@ func parts(names []string, size func(string) int, page int) [][]string {
 }
 
 // describeInstances reads the instances of groups. A group one of whose instances has no id of EC2's, or lives and has no such
-// zone, failed: there is no providerID without them, and a list without that instance would be a shorter one.
+// zone, failed. There is no providerID without them, and a list without that instance would be a shorter one.
 func (v *view) describeInstances(ctx context.Context, names []string, page int) (map[string]outcome[[]pool.Instance], *failure) {
 	values := make([]string, 0, len(names))
 	wanted := make(map[string]bool, len(names))

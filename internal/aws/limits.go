@@ -31,15 +31,15 @@ const (
 	dialTimeout   = time.Second
 	headerTimeout = 3 * time.Second
 
-	// requestTimeout ends each request, its body included. Reads end with their batch anyway; signing in does not: the
-	// SDK's cache of credentials lets one caller fetch them for all, without any deadline, so a response that stalls
-	// in its body would leave the identity waiting for it for good.
+	// requestTimeout ends each request, its body included. Reads end with their batch anyway; signing in does not. The
+	// SDK's cache of credentials lets one caller fetch them for all, without any deadline. A response which stalls in its
+	// body would leave the identity waiting for it for good.
 	requestTimeout = batchDeadline
 
-	// refusalTime is how long one refusal, of throttling, permission or credentials, answers for all pools of a view. It
-	// is a third of the default refresh.changingSeconds, so a pool hardly notices, and a thousand refused pools make a call
-	// in five seconds and not seventy a second, which would hold the account's bucket empty: EC2 refills it with
-	// 20 a second, for everybody in the account.
+	// refusalTime is how long one refusal, of throttling, permission or credentials, answers for all pools of a view. It is
+	// a third of the default refresh.changingSeconds, so a pool hardly notices. A thousand refused pools make a call in
+	// five seconds and not seventy a second, which would hold the account's bucket empty: EC2 refills it with 20 a second,
+	// for everybody in the account.
 	refusalTime = 5 * time.Second
 
 	// maxAge is the oldest answer that is given, whatever the caller accepts: the default of refresh.stableSeconds. A
@@ -81,7 +81,7 @@ const (
 	// with bursts of 100, and others in that account have work to do as well.
 	maxCalls = 8
 
-	// maxRefreshCalls is how many of them are for refreshes, beside those for members: a roll of a whole fleet asks for each
+	// maxRefreshCalls is how many of them are for refreshes, beside those for members. A roll of a whole fleet asks for each
 	// pool, since there is no call for several, and must not hold up what says who is a member. Four of 100 ms make 40 a
 	// second, of Auto Scaling and not of EC2. One is for other tenants than that which has the rest.
 	maxRefreshCalls       = 4
@@ -127,7 +127,7 @@ const (
 // Bounds on what is believed.
 const (
 	// packedInstances is how many instances are read together, and how many a page has. EC2 takes 1 to 3 ms for each of
-	// them, so a page of a thousand may not come within headerTimeout, and would fail a hundred pools each time; this
+	// them, so a page of a thousand may not come within headerTimeout, and would fail a hundred pools each time. This
 	// many come in about a second. Pages of one group are read one after the other: up to some 1,500 instances even when
 	// EC2 is slow, and 4,000 when it is not, come within batchDeadline.
 	packedInstances = 400
@@ -179,10 +179,10 @@ const (
 	maxDepth    = 64
 	maxTagBytes = 1 << 10
 
-	// maxLargeAnswers is how many answers of more than the small ones are read and decoded at a time, of all views together: as
-	// many as one view makes calls for members, since from a region far away an answer takes its time, and two cores
-	// decode no more. Each takes some 10 MB, or up to 150 MB of what decodes to the most: its text, the SDK's copy of it,
-	// and what it is decoded to. Small ones, such as for three pools of 10 members, take up to 2 MB.
+	// maxLargeAnswers is how many answers of more than the small ones are read and decoded at a time, of all views together.
+	// That is as many as one view makes calls for members, since from a region far away an answer takes its time, and two cores
+	// decode no more. Each takes some 10 MB, or up to 150 MB of what decodes to the most: its text, the SDK's copy of it, and
+	// what it is decoded to. Small ones, such as for three pools of 10 members, take up to 2 MB.
 	maxLargeAnswers    = maxCalls
 	smallBytes         = 256 << 10
 	smallElements      = 5_000

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A packing says how many instances are read together: fewer for a while after such a read came too late or was too large,
-// since one slow page would otherwise fail the same pools each time.
+// A packing says how many instances are read together. They are fewer for a while after such a read came too late or was
+// too large, since one slow page would otherwise fail the same pools each time.
 type packing struct {
 	mu      sync.Mutex
 	size    int

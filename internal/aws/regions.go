@@ -2,7 +2,7 @@ package aws
 
 import "regexp"
 
-// regionName is what a region may look like: as in the partitions of AWS, of which the SDK keeps a list
+// regionName is what a region may look like. It is as in the partitions of AWS, of which the SDK keeps a list
 // (internal/endpoints/awsrulesfn/partitions.json of aws-sdk-go-v2), in lower case and with a number of one or two digits. A
 // zone, such as us-east-1a, is none.
 //

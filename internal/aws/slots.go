@@ -29,7 +29,7 @@ func newSlots(n, perTenant, waiting int) *slots {
 }
 
 // take waits for a slot, which must be given back. It fails with the context's error when that ends first, and at once with
-// errQueueFull when as many of the tenant wait as may: whoever waits behind those has little to hope for, and holds a worker
+// errQueueFull when as many of the tenant wait as may. Whoever waits behind those has little to hope for, and holds a worker
 // of Crossplane's meanwhile.
 func (s *slots) take(ctx context.Context, tenant string) error {
 	turn := make(chan struct{})

@@ -140,10 +140,10 @@ func newView(c Clients, region string, log logging.Logger, m *metrics, held budg
 	return v
 }
 
-// fetchMemberships reads the groups first: their sizes say how many of them fit into one read of instances, and a member
-// that is launched in between is then seen in the instances, where the other order would miss it.
-// The instances of a group that could not be read are not read: nothing can be made of them alone, and AWS that is in
-// trouble is asked no more than need be.
+// fetchMemberships reads the groups first. Their sizes say how many of them fit into one read of instances, and a member
+// that is launched in between is then seen in the instances, where the other order would miss it. The instances of a
+// group that could not be read are not read: nothing can be made of them alone, and AWS that is in trouble is asked no
+// more than need be.
 func (v *view) fetchMemberships(ctx context.Context, names []string) map[string]batch.Result[membership] {
 	groups := readGroups(ctx, v, v.caller, names, group)
 	known := make([]string, 0, len(names))

@@ -111,8 +111,9 @@ func (vs *views) prove(key viewKey, e *viewEntry) {
 	}
 }
 
-// leastWorth is the view that goes first, of those that AWS answered well or of the others: one that keeps no answer any
-// more, else one of the tenant with the most of them, else the longest unused. The tenants of more have one more.
+// leastWorth is the view that goes first, of those that AWS answered well or of the others. That is one that keeps no
+// answer any more, else one of the tenant with the most of them, else the longest unused. The tenants of more have one
+// more.
 func (vs *views) leastWorth(proven bool, now time.Time, more ...string) viewKey {
 	has := make(map[string]int)
 	for _, tenant := range more {

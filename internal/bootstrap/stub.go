@@ -180,7 +180,7 @@ func joinLabels(labels map[string]string) string {
 // ignition is the stub for Ignition: a config that replaces itself with the object.
 //
 // Version 3.0.0 is read by every Ignition 2. Its s3:// source is fetched with the instance's role from the instance's
-// own partition, in the bucket's region (Ignition's operator notes, "AWS S3 access"); the arn: sources of 3.4.0 name
+// own partition, in the bucket's region (Ignition's operator notes, "AWS S3 access"). The sources arn: of 3.4.0 name
 // the partition too, but Ignition before 2.15 does not read them.
 func ignition(s Stub) string {
 	type source struct {

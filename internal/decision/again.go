@@ -15,10 +15,10 @@ import (
 // Answers of AWS are kept for some seconds, and by each replica of the function on its own, among which Crossplane balances
 // its calls. So an answer that was kept can be older than the one that the status was made from. It may confirm what the
 // status says; what it would change is read anew first, in this run, which begins after every run before it has ended. A list
-// of members then never gets shorter, an image, a phase or an attempt never moves, and no template is let go, because of an
-// answer that is older than another one which a run was given before, whichever replica that was. Nothing has to be remembered
-// for it and no clocks are compared; replicas do not take turns in what they report; and as a pool at rest confirms its
-// status in every run, it costs a call only when something changes.
+// of members then never gets shorter, an image, a phase or an attempt never moves, and no template is let go. None of that
+// happens because of an answer that is older than another one which a run was given before, whichever replica that was.
+// Nothing has to be remembered for it and no clocks are compared. Replicas do not take turns in what they report. As a pool
+// at rest confirms its status in every run, it costs a call only when something changes.
 func QueryAgain(o *pool.Observation, d Decision) (pool.Query, bool) {
 	if len(d.Refused) > 0 {
 		return pool.Query{}, false

@@ -120,7 +120,7 @@ func unreadClaim(read pool.Read[*pool.Claim], name string) claim {
 }
 
 // ownGroup takes up a group that is the pool's own by its tags, as after a restore, unless the group may be that of a pool of
-// the same name which was deleted: its nodes are about to go, and what is made under its name with them.
+// the same name which was deleted. Its nodes are about to go, and what is made under its name with them.
 func ownGroup(o *pool.Observation, read pool.Read[*pool.Claim], name string) claim {
 	age := read.At.Sub(o.Composite.GetCreationTimestamp().Time)
 	isEmptied := read.Value.MaxSize == 0 && capacity.Of(&o.Composite.Spec).Max > 0

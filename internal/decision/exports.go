@@ -88,7 +88,7 @@ func foundExports(o *pool.Observation, e pool.Exports) exportsInput {
 	return exportsInput{value: e.Value, condition: condition.New(v1alpha1.ConditionClusterExportsAvailable, condition.True, v1alpha1.ReasonAvailable, "the cluster's exports are complete")}
 }
 
-// unusableExports are refused where only the pool's author can mend them, or when there is no pool yet that they could
+// unusableExports are refused where only the pool's author can fix them, or when there is no pool yet that they could
 // harm. A pool that exists goes on as it is when what another object publishes goes bad.
 func unusableExports(o *pool.Observation, reason string, errs field.ErrorList) exportsInput {
 	in := missingExports(condition.False, reason, condition.Errors(errs))

@@ -88,8 +88,8 @@ func lastImage(o *pool.Observation, current naming.Attempt) image.Last {
 }
 
 // observedGroupName is that of the group that the provider sees in AWS, and until it sees one the name that was sent. A
-// provider that creates a group whose annotations were lost gives it a name that was never sent, and takes up the one that
-// is sent then only when it restarts: it would create another group, and leave this one behind.
+// provider that creates a group whose annotations were lost gives it a name that was never sent. It takes up the one that
+// is sent then only when it restarts. It would create another group, and leave this one behind.
 func observedGroupName(o *pool.Observation) string {
 	g := o.Managed.Group
 	if g == nil {

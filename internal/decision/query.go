@@ -9,8 +9,9 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/rollout"
 )
 
-// QueryFor returns what to ask of AWS, and false when nothing is: without an identity that can be used, while neither the exports nor a
-// group say which region to ask, or in a run whose answer Crossplane throws away to come again with what it fetches.
+// QueryFor returns what to ask of AWS, and false when nothing is. That is without an identity that can be used, while neither the
+// exports nor a group say which region to ask. It is also so in a run whose answer Crossplane throws away to come again with what
+// it fetches.
 func QueryFor(o *pool.Observation) (pool.Query, bool) {
 	if o.Input.AWS.Identity == v1beta1.IdentityNone || len(o.InputErrors) > 0 || isFetching(o) {
 		return pool.Query{}, false

@@ -8,7 +8,7 @@ import (
 )
 
 // A family of instance types is named by its series, its generation and its attributes, of which the first may be the maker of
-// the processor: g is AWS (Graviton), a is AMD and i is Intel. A variant such as flex stands behind a hyphen.
+// the processor. There, g is AWS (Graviton), a is AMD and i is Intel. A variant such as flex stands behind a hyphen.
 // https://docs.aws.amazon.com/ec2/latest/instancetypes/instance-type-names.html
 var processor = regexp.MustCompile(`^[a-z]+[0-9]+([agi])[a-z]*(?:-flex)?$`)
 

@@ -52,7 +52,7 @@ func (l Last) doubtedSince(r pool.Reading, message string) time.Time {
 }
 
 // Of decides a pool's members. A reading that failed, or in which EC2 lacks an instance that the group itself still counts as
-// its own, is not trusted to shorten the list: Cluster API deletes the Nodes of members that leave it. An instance that EC2
+// its own, is not trusted to shorten the list. Cluster API deletes the Nodes of members that leave it. An instance that EC2
 // says is terminated is not lacking but gone.
 func Of(r pool.Reading, last Last) Members {
 	switch {
@@ -229,10 +229,10 @@ func compareZones(a, b string) int {
 }
 
 // isExpected reports whether EC2 must list a member of the group, if only as terminated, which it does for an hour. A new instance
-// shows there only after a while, one that was terminated while it was set aside is forgotten while the group still lists it,
-// and one on its way out may be terminated for long. But each that was listed must be again: an instance that waits for a
-// lifecycle hook on its way in can have a Node, and one that waits on its way out is being drained. One that is detached
-// loses the tag by which it is found.
+// shows there only after a while. One that was terminated while it was set aside is forgotten while the group still lists it, and
+// one on its way out may be terminated for long. But each that was listed must be again: an instance that waits for a lifecycle
+// hook on its way in can have a Node, and one that waits on its way out is being drained. One that is detached loses the tag by
+// which it is found.
 func isExpected(m pool.GroupMember, listed bool) bool {
 	switch {
 	case hasState(m, "Detach"):
@@ -288,8 +288,8 @@ func ProviderIDs(instances []pool.Instance) []string {
 	return ids
 }
 
-// Statuses of the first v1alpha1.MaxInstances members. An instance is up to date when it was launched from the given template;
-// whether it was is not known of one that the group does not list, or that someone attached to it by hand.
+// Statuses of the first v1alpha1.MaxInstances members. An instance is up to date when it was launched from the given template.
+// Whether it was is not known of one that the group does not list, or that someone attached to it by hand.
 func Statuses(instances []pool.Instance, g *pool.Group, templateID string) []v1alpha1.Instance {
 	shown := instances[:min(len(instances), v1alpha1.MaxInstances)]
 	templates := templatesOf(shown, g)

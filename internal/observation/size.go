@@ -3,7 +3,7 @@ package observation
 import "google.golang.org/protobuf/types/known/structpb"
 
 // How many values, at any depth, a run decodes. A value costs some 200 bytes once it is decoded, whatever its size on the
-// wire, and Crossplane sends messages of 4 MB: without a bound one object of empty values costs as much as a thousand
+// wire, and Crossplane sends messages of 4 MB. Without a bound one object of empty values costs as much as a thousand
 // pools. Each bound is more than twice what the schema allows.
 const (
 	// maxSpecValues of a composite's spec. The largest one that the XRD accepts has some 1,000.

@@ -50,7 +50,7 @@ func isLeaving(g *Group, id string) bool {
 	return g != nil && id != "" && g.Sent != "" && g.Sent != id
 }
 
-// nextGeneration is the attempt at which a roll key starts over. After the highest number it is the first one again: a name
+// nextGeneration is the attempt at which a roll key starts over. After the highest number it is the first one again. A name
 // that is still taken stalls the roll, which a person can help, and a number that names no attempt would start rolls for ever.
 func nextGeneration(a naming.Attempt) naming.Attempt {
 	next := (a.Number/generation + 1) * generation

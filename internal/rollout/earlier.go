@@ -7,8 +7,8 @@ import "time"
 const clockSkew = 2 * time.Minute
 
 // isOfRoll reports whether a refresh was one to the current template. One from before the group was told to use that was one to
-// another. Where it is not known which one that was, a refresh counts as earlier only if it began well before the template
-// was made: one that failed must not be started again by itself, and one too many that waits for a person does no harm.
+// another. Where it is not known which one that was, a refresh counts as earlier only if it began well before the template was
+// made. One that failed must not be started again by itself, and one too many that waits for a person does no harm.
 func isOfRoll(r *Refresh, in Inputs, current Template) bool {
 	if earlier := earlierRefresh(in, current.ID); earlier != "" {
 		return r.ID != earlier
@@ -32,7 +32,7 @@ func earlierRefresh(in Inputs, templateID string) string {
 }
 
 // rememberedRefreshes are, for the next run, the newest refresh from before the group was told to use the template that it is
-// told to use, and the newest of all while it is about to be told to use another.
+// told to use. Beside it is the newest of all while it is about to be told to use another.
 func rememberedRefreshes(in Inputs, p Plan) (earlier, newest string) {
 	if !isAboutToSwitch(in, p) {
 		return earlierRefresh(in, p.CurrentID), ""

@@ -129,7 +129,7 @@ func isUsed(r *Reading, id string) bool {
 	return r.TemplateID == id || slices.ContainsFunc(r.Members, func(m Member) bool { return m.TemplateID == id })
 }
 
-// retired remembers the attempts at other roll keys, from when they are first seen to be of another key on: in the run
+// retired remembers the attempts at other roll keys, from when they are first seen to be of another key on. In the run
 // that lets one go it may be too late, as that run's status can get lost.
 func retired(in Inputs) []string {
 	out := slices.Clone(in.Memory.Retired)

@@ -29,8 +29,8 @@ type rollContent struct {
 	Trigger string `json:"trigger"`
 }
 
-// Key returns a pool's roll key: the first 8 hex digits of SHA-256 over the canonical JSON of what rolls it, which is
-// the Kubernetes version to the letter, a pinned image and the manual trigger. Unset and empty are the same.
+// Key returns a pool's roll key. It is the first 8 hex digits of SHA-256 over the canonical JSON of what rolls it.
+// That is the Kubernetes version to the letter, a pinned image and the manual trigger. Unset and empty are the same.
 func Key(s *v1alpha1.MachinePoolSpec) string {
 	c := content{
 		KubernetesVersion: unsetIfEmpty(s.KubernetesVersion),

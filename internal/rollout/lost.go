@@ -29,12 +29,12 @@ func isUnread(in Inputs, current Template) bool {
 }
 
 // isAgreed reports whether an earlier reading found the roll lost before this one, and that each part of this one is from after
-// the whole of that: one answer that is kept while the other is renewed is not two.
+// the whole of that. One answer that is kept while the other is renewed is not two.
 func isAgreed(in Inputs) bool {
 	return pool.IsAfter(in.Memory.LostReading, in.Reading.Oldest)
 }
 
-// isLost reports whether one reading finds the roll lost: the group is settled on the current template, members that a
+// isLost reports whether one reading finds the roll lost. The group is settled on the current template, members that a
 // refresh would replace are on another, and no refresh has been at work since the template was made. A reading in which AWS
 // has the group on another template is from before the switch, and no evidence.
 func isLost(in Inputs, current Template) bool {

@@ -203,9 +203,9 @@ type Plan struct {
 // Of plans a pool's roll.
 //
 // The group moves to the current template once that exists in AWS, and not before. Every other template stays until
-// the group is observed on the current one, both as sent and in AWS, and, where AWS is read, no refresh is at work and
-// no member is left on it. Crossplane deletes what a response lacks before it applies the rest, so a template that is
-// dropped in the very run that moves the group would be gone while the group still uses it.
+// the group is observed on the current one, both as sent and in AWS. Where AWS is read, it also stays until no refresh
+// is at work and no member is left on it. Crossplane deletes what a response lacks before it applies the rest, so a
+// template that is dropped in the very run that moves the group would be gone while the group still uses it.
 //
 // The provider starts the refresh after it has moved the group, and when that fails never again. A roll that two
 // readings find lost is therefore attempted anew with a template of the same content and another name.

@@ -360,8 +360,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestNeverDropsWhatIsInUse holds the invariant of every roll for whatever is observed, true or stale: a template that
-// the group or a member uses, as far as anyone can know, is in desired, and the group gets one that exists.
+// TestNeverDropsWhatIsInUse holds the invariant of every roll for whatever is observed, true or stale. A template that
+// the group or a member uses is in desired, as far as anyone can know, and the group gets one that exists.
 func TestNeverDropsWhatIsInUse(t *testing.T) {
 	keys := []string{"aaaaaaaa", "bbbbbbbb", "cccccccc"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -509,7 +509,7 @@ func withRefresh(status string, started time.Time) Inputs {
 }
 
 // TestEarlierRefresh holds that the refresh which is there before the group is told of a template is remembered by its id, from
-// the run that tells it, and until then beside the one of the template that the group is on, as the change can be taken back.
+// the run that tells it. Until then it is beside the one of the template that the group is on, as the change can be taken back.
 func TestEarlierRefresh(t *testing.T) {
 	type want struct{ earlier, newest string }
 	pending := Memory{RollKey: newKey, Phase: PhaseTemplatePending, SentID: "lt-old", EarlierRefresh: "r-0", NewestRefresh: "r-older"}
@@ -564,8 +564,9 @@ func TestEarlierRefresh(t *testing.T) {
 	}
 }
 
-// TestClocksMayDiffer holds that a refresh which failed is not started again by itself, though the API server's clock, by
-// which the template was made, is two minutes before or behind that of AWS, by which the refresh began.
+// TestClocksMayDiffer holds that a refresh which failed is not started again by itself. That is so though the API
+// server's clock, by which the template was made, is two minutes before or behind that of AWS, by which the refresh
+// began.
 func TestClocksMayDiffer(t *testing.T) {
 	cases := map[string]struct {
 		reason  string

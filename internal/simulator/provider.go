@@ -52,8 +52,8 @@ func NewProvider(a *AWS) *Provider {
 	return &Provider{aws: a, memory: map[string]*memory{}}
 }
 
-// Restart loses all that was not written into a managed resource: ids of templates that no one has sent back as their
-// external name (P1), and operations under way, such as a refresh that was still to start (P14).
+// Restart loses all that was not written into a managed resource. These are ids of templates that no one has sent
+// back as their external name (P1), and operations under way, such as a refresh that was still to start (P14).
 func (p *Provider) Restart() {
 	for _, m := range p.memory {
 		if m.id != "" && !m.shown {

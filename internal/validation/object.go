@@ -43,9 +43,9 @@ var zeroes = []zero{ //nolint:gochecknoglobals // A constant list.
 // 0 that nobody asked for may lose all its members.
 var required = []string{"spec.autoscaling.minReplicas", "spec.autoscaling.maxReplicas"} //nolint:gochecknoglobals // A constant list.
 
-// Object returns what is wrong with an XR that cannot be told once it is decoded, sorted by path: zeroes that were written,
-// which MachinePool.Default takes for absent and would quietly replace, and numbers that were not. The XR is the object
-// as Crossplane sends it. The rest is for MachinePool to say.
+// Object returns what is wrong with an XR that cannot be told once it is decoded, sorted by path. These are zeroes that
+// were written, which MachinePool.Default takes for absent and would quietly replace, and numbers that were not. The XR is
+// the object as Crossplane sends it. The rest is for MachinePool to say.
 func Object(xr map[string]any) field.ErrorList {
 	var errs field.ErrorList
 	for _, z := range zeroes {

@@ -29,7 +29,7 @@ const settleTime = 20 * time.Second
 const account = "123456789012"
 
 // A machinePool is a MachinePool whose control plane is the simulator's, whose function is the real binary, and whose AWS is moto.
-// provider-aws is played: it creates and updates the template and the group in moto, and reports what it sees.
+// provider-aws is played. It creates and updates the template and the group in moto, and reports what it sees.
 type machinePool struct {
 	*simulator.Crossplane
 

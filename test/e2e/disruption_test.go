@@ -22,7 +22,7 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/test/e2e/internal/node"
 )
 
-// TestDisruption breaks one part of the control plane after the other, each time in the middle of a roll, and holds that
+// TestDisruption breaks one part of the control plane after the other, each time in the middle of a roll. It holds that
 // the roll ends well, that nothing is deleted but the template that was rolled away from, and that the pool stays Ready.
 //
 // It has a control plane to itself, which runs beside that of all other tests.

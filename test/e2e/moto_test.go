@@ -26,7 +26,7 @@ const (
 	motoAccount = "123456789012"
 )
 
-// TestMoto holds that a pool follows what a real moto server says: a member that is terminated is replaced in the list, and
+// TestMoto holds that a pool follows what a real moto server says. A member that is terminated is replaced in the list, and
 // while moto cannot be reached the list stays and the health is unknown.
 //
 // provider-aws is played once more here, as the launch template's id and the group must be moto's: see motoProvider.

@@ -67,7 +67,7 @@ func TestSteady(t *testing.T) { //nolint:paralleltest // It is, from where it is
 	}
 }
 
-// awaitSettled waits until nothing has been written about a pool for two times to live of the quick Composition: the last
+// awaitSettled waits until nothing has been written about a pool for two times to live of the quick Composition. The last
 // of what became ready is written a moment later, and Crossplane sees it another moment later.
 func (n *tenant) awaitSettled(pool string) kube.Object {
 	n.Helper()

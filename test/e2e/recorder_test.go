@@ -247,8 +247,8 @@ func (r *recorder) versions(t *testing.T, pool string) (out []frame, mark int) {
 const statusOwner = "apiextensions.crossplane.io/composite"
 
 // echoes says which of the versions before one has the very same conditions, each with its time, where Crossplane may have
-// written them in applying the function's status: it applies the conditions of its cache with that, and the cache lags behind
-// (composition_functions.go of v2.3.4; https://github.com/crossplane/crossplane/issues/7062). No one else is let off.
+// written them in applying the function's status. It applies the conditions of its cache with that, and the cache lags behind
+// (composition_functions.go of v2.3.4; https://github.com/crossplane/crossplane/issues/7062). Nobody else is excused.
 func echoes(before []frame, f frame) string {
 	if len(before) == 0 || !slices.Contains(writers(before[len(before)-1], f), statusOwner+" Apply status") {
 		return ""

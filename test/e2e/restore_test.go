@@ -17,7 +17,7 @@ import (
 // settle is how long Crossplane's cache may be behind the API server on a busy machine.
 const settle = 10 * time.Second
 
-// TestBackupRestore holds that a pool that is restored from a backup takes up its group: the backup has the specs and the
+// TestBackupRestore holds that a pool that is restored from a backup takes up its group. The backup has the specs and the
 // annotations of the pool and its managed resources, and no status; the cluster has another zone by now.
 func TestBackupRestore(t *testing.T) {
 	t.Parallel()

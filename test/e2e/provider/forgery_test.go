@@ -17,7 +17,7 @@ import (
 )
 
 // TestAStatusDoesNotNameAnotherPoolsGroup holds that who may write a pool's status cannot make the provider take over a group
-// that is not the pool's: neither its size, its members, its template nor its tags change, and it outlives the pool.
+// that is not the pool's. Neither its size, its members, its template nor its tags change, and it outlives the pool.
 func TestAStatusDoesNotNameAnotherPoolsGroup(t *testing.T) {
 	p := newPool(t, "forger")
 	victim := p.victim("mp-team-b-payments-0123456789abcdef", 3)

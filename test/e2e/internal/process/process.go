@@ -21,8 +21,8 @@ const patience = 10 * time.Second
 // A Keeper keeps the programs of one run of the tests, and their logs.
 //
 // Each program leads a process group of its own, so that a ctrl-C at the terminal does not reach it before the tests have
-// had their say, and so that it can be stopped with all it started. When the tests die without a word, the kernel kills
-// the programs.
+// had their say. So it can also be stopped with all it started. When the tests die without a word, the kernel kills the
+// programs.
 type Keeper struct {
 	// Dir holds a log of each program.
 	Dir string
