@@ -17,7 +17,7 @@ func (r *renderer) launchTemplate(t decision.Template) fresh {
 	p := ec2.LaunchTemplateParameters_2{
 		Region:      &r.common.Region,
 		Name:        &t.Name,
-		Description: new(fmt.Sprintf("MachinePool %s", r.displayName())),
+		Description: new(description(r.displayName())),
 		ImageID:     &t.ImageID,
 		// $Latest is what the group launches from; the default version follows for people and tools that look at it.
 		UpdateDefaultVersion: new(true),
@@ -47,6 +47,16 @@ func (r *renderer) launchTemplate(t decision.Template) fresh {
 		p.InstanceMarketOptions = &ec2.LaunchTemplateInstanceMarketOptionsParameters{MarketType: new("spot")}
 	}
 	return fresh{kind: kindLaunchTemplate, spec: &ec2.LaunchTemplateSpec{ManagedResourceSpec: r.spec(), ForProvider: p}}
+}
+
+// maxDescription is how long a version's description may be, in characters. Names of Kubernetes are of ASCII characters.
+// Source: VersionDescription in https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateLaunchTemplate.html.
+const maxDescription = 255
+
+// description of a pool's template, cut where the pool's name is longer.
+func description(name string) string {
+	d := "MachinePool " + name
+	return d[:min(len(d), maxDescription)]
 }
 
 // displayName of the pool for people.

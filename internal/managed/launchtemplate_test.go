@@ -186,3 +186,16 @@ func TestLaunchTemplatesSideBySide(t *testing.T) {
 		t.Errorf("Render(...): the new template has metadata before AWS knows it: %v", meta)
 	}
 }
+
+// TestDescription holds that a template's description is no longer than EC2 takes, whatever the pool is called.
+func TestDescription(t *testing.T) {
+	for name, want := range map[string]string{
+		"team-a/demo":                        "MachinePool team-a/demo",
+		"team-a/" + strings.Repeat("d", 236): "MachinePool team-a/" + strings.Repeat("d", 236),
+		"team-a/" + strings.Repeat("d", 253): "MachinePool team-a/" + strings.Repeat("d", 236),
+	} {
+		if got := description(name); got != want {
+			t.Errorf("description(%q): want %q, got %q", name, want, got)
+		}
+	}
+}

@@ -6,6 +6,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"go/ast"
 	"go/doc/comment"
@@ -38,14 +39,14 @@ var avoided = map[string]string{
 }
 
 func main() {
-	out, err := exec.Command("git", "ls-files", "*.md", "*.go").Output()
+	out, err := exec.CommandContext(context.Background(), "git", "ls-files", "*.md", "*.go").Output()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "prose: cannot list files:", err)
 		os.Exit(1)
 	}
 	found := 0
-	for _, path := range strings.Fields(string(out)) {
-		b, err := os.ReadFile(path) //nolint:gosec // Git knows the file.
+	for path := range strings.FieldsSeq(string(out)) {
+		b, err := os.ReadFile(path)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "prose:", err)
 			os.Exit(1)
