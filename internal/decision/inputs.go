@@ -29,8 +29,18 @@ func inputsOf(o *pool.Observation) inputs {
 	in.bootstrap = bootstrapOf(o, in.exports.value)
 	if in.exports.value != nil {
 		in.zones = zonesOf(o, in.exports.value)
+		in.exports.condition.Message += withoutZones(o, in.zones)
 	}
 	return in
+}
+
+// withoutZones says which zones a pool that chose none goes on without, as the cluster exports them no more: its instances there are
+// replaced in the others. Of zones that a pool chose InputsValid tells, and of a pool without any InfrastructureReady does.
+func withoutZones(o *pool.Observation, z zones.Zones) string {
+	if len(o.Composite.Spec.FailureDomains) > 0 || len(z.Unknown) == 0 || len(z.Effective) == 0 {
+		return ""
+	}
+	return "; they lack zones that the pool was in (" + condition.Names(z.Unknown) + "): it goes on without them, and comes back to them if they are exported again"
 }
 
 func zonesOf(o *pool.Observation, e *v1alpha1.Exports) zones.Zones {

@@ -11,6 +11,7 @@ import (
 	"github.com/crossplane-contrib/function-aws-machinepool/apis/v1alpha1"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/condition"
 	"github.com/crossplane-contrib/function-aws-machinepool/internal/pool"
+	"github.com/crossplane-contrib/function-aws-machinepool/internal/zones"
 )
 
 // manyErrors make a spec wrong in fields that several parts of the function judge: the spec's own validation, the
@@ -201,6 +202,40 @@ func TestRefusalWhileFetching(t *testing.T) {
 			}
 			if len(d.Templates) != 1 {
 				t.Errorf("Of(...): want the one template, got %d", len(d.Templates))
+			}
+		})
+	}
+}
+
+// TestZonesThatAreExportedNoMore holds that a pool which inherits its zones says which of them the cluster exports no more: its
+// instances there are replaced elsewhere.
+func TestZonesThatAreExportedNoMore(t *testing.T) {
+	inherited := func(names ...string) func(*pool.Observation) {
+		return func(o *pool.Observation) {
+			o.Managed.Group.Annotations = map[string]string{zones.RecordAnnotation: strings.Join(names, ",")}
+		}
+	}
+	chosen := func(o *pool.Observation) { o.Composite.Spec.FailureDomains = []string{"us-east-1a", "us-east-1f"} }
+	const complete = "the cluster's exports are complete"
+	cases := map[string]struct {
+		reason string
+		args   *pool.Observation
+		want   string
+	}{
+		"All":    {reason: "Nothing is said while all are there.", args: steadyPool(inherited("us-east-1a")), want: complete},
+		"Fewer":  {reason: "Each that is gone is named.", args: steadyPool(inherited("us-east-1a", "us-east-1e", "us-east-1f")), want: complete + "; they lack zones that the pool was in (us-east-1e, us-east-1f): it goes on without them, and comes back to them if they are exported again"},
+		"None":   {reason: "A pool without any zone is held, and InfrastructureReady says so.", args: steadyPool(inherited("us-east-1f")), want: complete},
+		"Chosen": {reason: "Of zones that the spec chooses InputsValid tells.", args: steadyPool(chosen), want: complete},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for _, c := range Of(tc.args).Conditions {
+				if c.Type != v1alpha1.ConditionClusterExportsAvailable {
+					continue
+				}
+				if diff := cmp.Diff(tc.want, c.Message); diff != "" {
+					t.Errorf("\n%s\nClusterExportsAvailable: -want, +got:\n%s", tc.reason, diff)
+				}
 			}
 		})
 	}
