@@ -30,6 +30,8 @@ type history struct {
 	hurried bool
 	// lied is when AWS last told what is wrong and looks right.
 	lied time.Time
+	// ran is when the last run was.
+	ran time.Time
 	// left are the members that have left the list.
 	left map[string]bool
 
@@ -209,6 +211,10 @@ func (h *history) anyReconcile() {
 	case 6:
 		o.Stuck, o.StaleXR, o.StaleMRs = true, true, true
 	}
+	if time.Since(h.ran) > time.Minute {
+		// Crossplane's cache is behind by seconds, not by minutes.
+		o.StaleXR, o.StaleMRs = false, false
+	}
 	if o.Stuck && h.last.Err != nil {
 		// The last run could not write its status, so nothing remembers what it sent.
 		o.StaleMRs = false
@@ -259,7 +265,7 @@ func (h *history) reconcile(o simulator.ReconcileOptions) {
 	h.held = h.holds(h.XR)
 	o.Refused = h.refused
 	r := h.Reconcile(context.Background(), o)
-	h.last = r
+	h.last, h.ran = r, time.Now()
 	if r.Response == nil {
 		h.rt.Fatalf("the function failed: %v", r.Err)
 	}

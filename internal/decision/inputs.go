@@ -35,7 +35,7 @@ func inputsOf(o *pool.Observation) inputs {
 }
 
 // withoutZones says which zones a pool that chose none goes on without, as the cluster exports them no more: its instances there are
-// replaced in the others. Of zones that a pool chose InputsValid tells, and of a pool without any InfrastructureReady does.
+// replaced in the others. Of zones that a pool chose InputsValid tells, and a pool without any is held.
 func withoutZones(o *pool.Observation, z zones.Zones) string {
 	if len(o.Composite.Spec.FailureDomains) > 0 || len(z.Unknown) == 0 || len(z.Effective) == 0 {
 		return ""

@@ -224,7 +224,7 @@ func TestZonesThatAreExportedNoMore(t *testing.T) {
 	}{
 		"All":    {reason: "Nothing is said while all are there.", args: steadyPool(inherited("us-east-1a")), want: complete},
 		"Fewer":  {reason: "Each that is gone is named.", args: steadyPool(inherited("us-east-1a", "us-east-1e", "us-east-1f")), want: complete + "; they lack zones that the pool was in (us-east-1e, us-east-1f): it goes on without them, and comes back to them if they are exported again"},
-		"None":   {reason: "A pool without any zone is held, and InfrastructureReady says so.", args: steadyPool(inherited("us-east-1f")), want: complete},
+		"None":   {reason: "A pool without any zone is held, which is another message.", args: steadyPool(inherited("us-east-1f")), want: "the cluster exports none of the pool's zones (us-east-1f): change spec.failureDomains, or restore the exports"},
 		"Chosen": {reason: "Of zones that the spec chooses InputsValid tells.", args: steadyPool(chosen), want: complete},
 	}
 	for name, tc := range cases {
