@@ -80,7 +80,7 @@ func isReferred(object *structpb.Struct, ref *v1alpha1.ExportsReference, cluster
 	if clusterScoped {
 		namespace = ""
 	}
-	return text(object, "kind") == ref.Kind && text(object, "metadata", "name") == ref.Name && text(object, "metadata", "namespace") == namespace
+	return text(object, "metadata", "name") == ref.Name && text(object, "metadata", "namespace") == namespace && !isOther(object, ref.Kind, namespace, ref.Name)
 }
 
 func publishedExports(ref *v1alpha1.ExportsReference, object *structpb.Struct) pool.Exports {
@@ -127,6 +127,12 @@ func lookUp(s *structpb.Struct, path string) (*structpb.Value, error) {
 	return v, nil
 }
 
+// isOther reports whether an object says of itself that it is another one than was asked for.
+func isOther(object *structpb.Struct, kind, namespace, name string) bool {
+	differs := func(want string, path ...string) bool { got := text(object, path...); return got != "" && got != want }
+	return differs(kind, "kind") || differs(namespace, "metadata", "namespace") || differs(name, "metadata", "name")
+}
+
 // bootstrapOf decodes the bootstrap Secret. Nothing of it may enter an error, and nothing is read of a Secret that the pool
 // may not name.
 func bootstrapOf(composite *v1alpha1.MachinePool, namespace string, required map[string]*fnv1.Resources) pool.BootstrapData {
@@ -135,6 +141,9 @@ func bootstrapOf(composite *v1alpha1.MachinePool, namespace string, required map
 	}
 	ref := composite.Spec.Bootstrap.DataSecretRef
 	secret, state := fetched(required, RequiredBootstrap, ref.Name)
+	if state == pool.SourceFound && isOther(secret, "Secret", ref.Namespace, ref.Name) {
+		state = pool.SourceNotFound
+	}
 	if state != pool.SourceFound {
 		return pool.BootstrapData{Source: state}
 	}

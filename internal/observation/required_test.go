@@ -89,14 +89,17 @@ func TestFromBootstrap(t *testing.T) {
 		args string
 		want pool.BootstrapData
 	}{
-		"NotFetched": {reason: "Crossplane fetches it in this same reconciliation.", want: pool.BootstrapData{Source: pool.SourceNotFetched}},
-		"Absent":     {reason: "A Secret that does not exist is there without items.", args: `{}`, want: pool.BootstrapData{Source: pool.SourceNotFound}},
-		"NoData":     {reason: "A Secret may be without data.", args: `{items: [{resource: {}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
-		"NullData":   {reason: "Or have null.", args: `{items: [{resource: {data: null}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
-		"OtherKey":   {reason: "Or have other keys.", args: `{items: [{resource: {data: {other: YQ==}}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
-		"EmptyKey":   {reason: "Or an empty one.", args: `{items: [{resource: {data: {value: ""}}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
-		"NotBase64":  {reason: "A Secret's data is base64.", args: `{items: [{resource: {data: {value: "#cloud-config"}}}]}`, want: pool.BootstrapData{Source: pool.SourceMalformed}},
-		"Found":      {reason: "Bytes are kept as they are.", args: `{items: [{resource: {data: {value: H4sA/w==}}}]}`, want: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte{0x1f, 0x8b, 0x00, 0xff}}},
+		"NotFetched":     {reason: "Crossplane fetches it in this same reconciliation.", want: pool.BootstrapData{Source: pool.SourceNotFetched}},
+		"OtherName":      {reason: "A Secret that was not asked for is as good as none.", args: `{items: [{resource: {kind: Secret, metadata: {name: other, namespace: team-a}, data: {value: YQ==}}}]}`, want: pool.BootstrapData{Source: pool.SourceNotFound}},
+		"OtherNamespace": {reason: "So is one of another namespace.", args: `{items: [{resource: {kind: Secret, metadata: {name: s, namespace: team-b}, data: {value: YQ==}}}]}`, want: pool.BootstrapData{Source: pool.SourceNotFound}},
+		"OtherKind":      {reason: "So is one of another kind.", args: `{items: [{resource: {kind: ConfigMap, metadata: {name: s, namespace: team-a}, data: {value: YQ==}}}]}`, want: pool.BootstrapData{Source: pool.SourceNotFound}},
+		"Absent":         {reason: "A Secret that does not exist is there without items.", args: `{}`, want: pool.BootstrapData{Source: pool.SourceNotFound}},
+		"NoData":         {reason: "A Secret may be without data.", args: `{items: [{resource: {}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
+		"NullData":       {reason: "Or have null.", args: `{items: [{resource: {data: null}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
+		"OtherKey":       {reason: "Or have other keys.", args: `{items: [{resource: {data: {other: YQ==}}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
+		"EmptyKey":       {reason: "Or an empty one.", args: `{items: [{resource: {data: {value: ""}}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
+		"NotBase64":      {reason: "A Secret's data is base64.", args: `{items: [{resource: {data: {value: "#cloud-config"}}}]}`, want: pool.BootstrapData{Source: pool.SourceMalformed}},
+		"Found":          {reason: "Bytes are kept as they are.", args: `{items: [{resource: {data: {value: H4sA/w==}}}]}`, want: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte{0x1f, 0x8b, 0x00, 0xff}}},
 		"TooLarge": {
 			reason: "What is larger than a managed resource can hold is not decoded.",
 			args:   `{items: [{resource: {data: {value: "` + strings.Repeat("YWFh", bootstrap.MaxPayloadBytes/3+1) + `"}}}]}`,
