@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -158,10 +157,8 @@ func TestMany(t *testing.T) {
 // opened are the pools, by namespace, of which Crossplane says that it found the circuit breaker open.
 func (n *tenant) opened() map[string][]string {
 	n.Helper()
-	log, err := os.ReadFile(filepath.Join(n.keeper.Dir, "crossplane.log"))
-	n.must(err)
 	out := map[string][]string{}
-	for line := range strings.Lines(string(log)) {
+	for line := range strings.Lines(n.crossplaneLog()) {
 		m := openBreaker.FindStringSubmatch(line)
 		if len(m) == 3 && !slices.Contains(out[m[2]], m[1]) {
 			out[m[2]] = append(out[m[2]], m[1])
