@@ -292,15 +292,17 @@ func TestTheLargestSecretIsTold(t *testing.T) {
 	object := req.GetObserved().GetResources()["bootstrap-object"].GetResource()
 	object.Fields["status"].GetStructValue().Fields["atProvider"] = structpb.NewStructValue(proto.CloneOf(object.GetFields()["spec"].GetStructValue().GetFields()["forProvider"].GetStructValue()))
 	for name, tc := range map[string]struct {
-		change func()
+		change func(*fnv1.RunFunctionRequest)
 		want   string
 	}{
 		"Value": {
-			change: func() { setData(req, "value", []byte(head+strings.Repeat("#", maxSecretBytes-len(head)))) },
-			want:   "is larger than 524288 bytes (512 KiB)",
+			change: func(req *fnv1.RunFunctionRequest) {
+				setData(req, "value", []byte(head+strings.Repeat("#", maxSecretBytes-len(head))))
+			},
+			want: "is larger than 524288 bytes (512 KiB)",
 		},
 		"OtherKeys": {
-			change: func() {
+			change: func(req *fnv1.RunFunctionRequest) {
 				setData(req, "value", []byte(head+strings.Repeat("#", bootstrap.MaxPayloadBytes-len(head))))
 				setData(req, "other", []byte(strings.Repeat("#", maxSecretBytes-bootstrap.MaxPayloadBytes)))
 			},
@@ -308,7 +310,8 @@ func TestTheLargestSecretIsTold(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tc.change()
+			req := proto.CloneOf(req)
+			tc.change(req)
 			rsp, err := NewFunction(WithAWSReader(reader)).RunFunction(context.Background(), proto.CloneOf(req))
 			if err != nil || isFatal(rsp) {
 				t.Fatalf("RunFunction(...): %v, %.500s", err, strings.Join(said(rsp), "; "))
