@@ -215,12 +215,6 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 		to:   "membership.Updated(s.ProviderIDList, nil, p.members)",
 	},
 	{
-		name: "brings back members that another replica has seen leave", property: capacity,
-		file: "internal/decision/report.go",
-		from: "!earlier.At.After(timeOf(s.ListedReading))",
-		to:   "false",
-	},
-	{
 		name: "trusts a reading in which nothing is found", property: capacity,
 		file: "internal/membership/membership.go",
 		from: "!seen[instanceID(id)] }) {",
