@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
@@ -335,36 +333,6 @@ func isReady(rsp *fnv1.RunFunctionResponse) bool {
 		}
 	}
 	return true
-}
-
-// setConditions of the function's own. After a fatal response those that it lacks become Unknown (C2).
-func (c *Crossplane) setConditions(rsp *fnv1.RunFunctionResponse, fatal bool) {
-	var set []string
-	for _, fc := range rsp.GetConditions() {
-		set = append(set, fc.GetType())
-		if isReserved(fc.GetType()) {
-			continue
-		}
-		s := strings.TrimPrefix(fc.GetStatus().String(), "STATUS_CONDITION_")
-		setCondition(c.XR, Condition{Type: fc.GetType(), Status: s[:1] + strings.ToLower(s[1:]), Reason: fc.GetReason(), Message: fc.GetMessage()}, c.now())
-	}
-	list, _ := Field(c.XR, fieldStatus, fieldConditions).([]any)
-	for _, old := range list {
-		t := Text(old, "type")
-		if fatal && !slices.Contains(set, t) && !isReserved(t) {
-			setCondition(c.XR, Condition{Type: t, Status: "Unknown", Reason: "FatalError"}, c.now())
-		}
-	}
-	synced := Condition{Type: typeSynced, Status: "True", Reason: "ReconcileSuccess"}
-	if fatal {
-		synced = Condition{Type: typeSynced, Status: "False", Reason: "ReconcileError"}
-	}
-	setCondition(c.XR, synced, c.now())
-}
-
-// isReserved reports whether a condition is Crossplane's own; it skips a function's silently (C6).
-func isReserved(t string) bool {
-	return slices.Contains([]string{typeReady, typeSynced, "Healthy", "UpToDate", "Responsive"}, t)
 }
 
 // Leaked managed resources exist, do not terminate, and are referred to by nothing: a reconcile with a stale composite

@@ -10,7 +10,7 @@
 //     refreshes, S3 objects. Reader (reader.go) reads it for the function.
 //   - Provider (provider.go, external.go): reconciles one managed resource at a time against AWS, in place. It knows
 //     nothing of Crossplane's compositions, so it can also play the provider of a real API server.
-//   - Crossplane (crossplane.go, request.go, apply.go): builds requests, calls the function and applies what it says.
+//   - Crossplane (crossplane.go, request.go, apply.go, conditions.go): builds requests, calls the function and applies what it says.
 //
 // World (world.go) puts them together. C1, P1, A1 and so on in comments are facts of
 // docs/provider-behaviour.md, each of which is cited where it is played.

@@ -171,39 +171,3 @@ func without(o any, fields ...string) Object {
 
 // sortedKeys makes walks over maps deterministic.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-// A Condition of an object's status.
-type Condition struct {
-	Type, Status, Reason, Message string
-}
-
-// ConditionOf an object; the zero Condition when it has none of the type.
-func ConditionOf(o Object, conditionType string) Condition {
-	list, _ := Field(o, fieldStatus, fieldConditions).([]any)
-	for _, c := range list {
-		if Text(c, "type") == conditionType {
-			return Condition{Type: conditionType, Status: Text(c, "status"), Reason: Text(c, "reason"), Message: Text(c, "message")}
-		}
-	}
-	return Condition{}
-}
-
-// setCondition leaves the transition time alone unless the status changes, as Kubernetes does.
-func setCondition(o Object, c Condition, now string) {
-	list, _ := Field(o, fieldStatus, fieldConditions).([]any)
-	fresh := Object{"type": c.Type, "status": c.Status, "reason": c.Reason, "lastTransitionTime": now}
-	if c.Message != "" {
-		fresh["message"] = c.Message
-	}
-	for i, old := range list {
-		if Text(old, "type") != c.Type {
-			continue
-		}
-		if Text(old, "status") == c.Status {
-			fresh["lastTransitionTime"] = Text(old, "lastTransitionTime")
-		}
-		list[i] = fresh
-		return
-	}
-	SetField(o, append(list, fresh), fieldStatus, fieldConditions)
-}
