@@ -21,26 +21,25 @@ import (
 // ownAnnotations is the prefix of the annotations that the function writes.
 const ownAnnotations = "machinepool.fn.crossplane.io/"
 
-// managedOf sorts the composed resources that exist by their role. Resources of other steps of the pipeline are left alone:
+// managedOf sorts the composed resources that exist by their kind. Resources of other steps of the pipeline are left alone:
 // those that an earlier step desires, and those that are called like ours and are of another kind.
 func managedOf(observed, desired map[string]*fnv1.Resource) pool.Managed {
 	m := pool.Managed{Templates: map[string]pool.ObservedTemplate{}, Hooks: map[string]pool.Resource{}}
 	for name, r := range observed {
-		if _, others := desired[name]; others {
+		s, kind := r.GetResource(), kindCalled(name)
+		if _, others := desired[name]; others || isAnothers(s, kind) {
 			continue
 		}
-		s := r.GetResource()
-		switch {
-		case isAnothers(s, kindOfRole(name)):
-		case name == naming.ResourceGroup:
+		switch kind {
+		case kindGroup:
 			m.Group = new(groupOf(s))
-		case name == naming.ResourceObject:
+		case kindObject:
 			m.Object = new(objectOf(s))
-		case name == naming.ResourcePolicy:
+		case kindPolicy:
 			m.Policy = new(resourceOf(s, conditionsOf(s)))
-		case naming.IsTemplate(name):
+		case kindTemplate:
 			m.Templates[name] = templateOf(s)
-		case naming.IsHook(name):
+		case kindHook:
 			m.Hooks[name] = resourceOf(s, conditionsOf(s))
 		}
 	}
@@ -52,11 +51,13 @@ func managedOf(observed, desired map[string]*fnv1.Resource) pool.Managed {
 func takenBy(desired, observed map[string]*fnv1.Resource) []string {
 	var out []string
 	for name, r := range desired {
-		switch {
-		case name == naming.ResourceGroup, name == naming.ResourceObject, name == naming.ResourcePolicy:
+		switch kind := kindCalled(name); kind {
+		case kindGroup, kindObject, kindPolicy:
 			out = append(out, name)
-		case isReplaced(observed[name], r, kindOfRole(name)):
-			out = append(out, name)
+		case kindTemplate, kindHook:
+			if isReplaced(observed[name], r, kind) {
+				out = append(out, name)
+			}
 		}
 	}
 	slices.Sort(out)
@@ -69,19 +70,28 @@ func isReplaced(observed, desired *fnv1.Resource, kind string) bool {
 	return observed != nil && !isAnothers(observed.GetResource(), kind) && isAnothers(desired.GetResource(), kind)
 }
 
-// kindOfRole is the provider's kind of a resource of ours, by the name that it is composed under. Empty for a name that is none of ours.
-func kindOfRole(name string) string {
+// Kinds of provider-aws.
+const (
+	kindGroup    = "AutoscalingGroup"
+	kindObject   = "Object"
+	kindPolicy   = "Policy"
+	kindTemplate = "LaunchTemplate"
+	kindHook     = "LifecycleHook"
+)
+
+// kindCalled is the provider's kind of what the pool composes under a name. It is empty for a name that is none of the pool's.
+func kindCalled(name string) string {
 	switch {
 	case name == naming.ResourceGroup:
-		return "AutoscalingGroup"
+		return kindGroup
 	case name == naming.ResourceObject:
-		return "Object"
+		return kindObject
 	case name == naming.ResourcePolicy:
-		return "Policy"
+		return kindPolicy
 	case naming.IsTemplate(name):
-		return "LaunchTemplate"
+		return kindTemplate
 	case naming.IsHook(name):
-		return "LifecycleHook"
+		return kindHook
 	}
 	return ""
 }
