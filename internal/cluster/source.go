@@ -16,6 +16,15 @@ func IsClusterScoped(allowed v1beta1.ExportsSources, ref *v1alpha1.ExportsRefere
 	return slices.Contains(allowed.ClusterKinds, kindOf(ref))
 }
 
+// NamespaceOf the object that a reference names: empty for a kind that the platform lists as cluster-scoped, whatever the
+// reference's namespace is by default.
+func NamespaceOf(allowed v1beta1.ExportsSources, ref *v1alpha1.ExportsReference) string {
+	if IsClusterScoped(allowed, ref) {
+		return ""
+	}
+	return ref.Namespace
+}
+
 // CheckSource refuses a reference to an object that a pool of a namespace may not name. Crossplane reads such objects with
 // rights of its own, which are far wider than those of whoever creates a pool. The error names fields and what the pool's
 // author wrote, and nothing of any object.

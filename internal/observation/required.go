@@ -29,8 +29,9 @@ const (
 
 // fetched returns a required resource, and how far it has come. One that Crossplane was not asked for yet is missing
 // from the request; one that does not exist is there without items. One without a name that an object can have is never
-// asked for.
-func fetched(required map[string]*fnv1.Resources, requirement, name string) (*structpb.Struct, pool.Source) {
+// asked for. An object that was not asked for counts for none: a request that names a namespace finds a cluster-scoped object as
+// well, and to say more of it would tell which there are.
+func fetched(required map[string]*fnv1.Resources, requirement, kind, namespace, name string) (*structpb.Struct, pool.Source) {
 	rs, ok := required[requirement]
 	switch {
 	case !syntax.ObjectName.Matches(name):
@@ -40,7 +41,11 @@ func fetched(required map[string]*fnv1.Resources, requirement, name string) (*st
 	case len(rs.GetItems()) == 0:
 		return nil, pool.SourceNotFound
 	}
-	return rs.GetItems()[0].GetResource(), pool.SourceFound
+	object := rs.GetItems()[0].GetResource()
+	if text(object, "kind") != kind || text(object, "metadata", "namespace") != namespace || text(object, "metadata", "name") != name {
+		return nil, pool.SourceNotFound
+	}
+	return object, pool.SourceFound
 }
 
 // exportsOf a pool's cluster: from the object that publishes them, else inline ones.
@@ -62,25 +67,11 @@ func allowedExports(ref *v1alpha1.ExportsReference, namespace string, allowed v1
 	if err := cluster.CheckSource(allowed, ref, namespace, path); err != nil {
 		return pool.Exports{Source: pool.SourceRefused, Refused: err}
 	}
-	object, state := fetched(required, RequiredExports, ref.Name)
-	if state == pool.SourceFound && !isReferred(object, ref, cluster.IsClusterScoped(allowed, ref)) {
-		// A request that names a namespace finds a cluster-scoped object as well. To say more than of one that does not exist
-		// would tell which there are.
-		state = pool.SourceNotFound
-	}
+	object, state := fetched(required, RequiredExports, ref.Kind, cluster.NamespaceOf(allowed, ref), ref.Name)
 	if state != pool.SourceFound {
 		return pool.Exports{Source: state}
 	}
 	return publishedExports(ref, object)
-}
-
-// isReferred reports whether an object is the one that a reference names.
-func isReferred(object *structpb.Struct, ref *v1alpha1.ExportsReference, clusterScoped bool) bool {
-	namespace := ref.Namespace
-	if clusterScoped {
-		namespace = ""
-	}
-	return text(object, "metadata", "name") == ref.Name && text(object, "metadata", "namespace") == namespace && !isOther(object, ref.Kind, namespace, ref.Name)
 }
 
 func publishedExports(ref *v1alpha1.ExportsReference, object *structpb.Struct) pool.Exports {
@@ -127,12 +118,6 @@ func lookUp(s *structpb.Struct, path string) (*structpb.Value, error) {
 	return v, nil
 }
 
-// isOther reports whether an object says of itself that it is another one than was asked for.
-func isOther(object *structpb.Struct, kind, namespace, name string) bool {
-	differs := func(want string, path ...string) bool { got := text(object, path...); return got != "" && got != want }
-	return differs(kind, "kind") || differs(namespace, "metadata", "namespace") || differs(name, "metadata", "name")
-}
-
 // bootstrapOf decodes the bootstrap Secret. Nothing of it may enter an error, and nothing is read of a Secret that the pool
 // may not name.
 func bootstrapOf(composite *v1alpha1.MachinePool, namespace string, required map[string]*fnv1.Resources) pool.BootstrapData {
@@ -140,10 +125,7 @@ func bootstrapOf(composite *v1alpha1.MachinePool, namespace string, required map
 		return pool.BootstrapData{Source: pool.SourceRefused}
 	}
 	ref := composite.Spec.Bootstrap.DataSecretRef
-	secret, state := fetched(required, RequiredBootstrap, ref.Name)
-	if state == pool.SourceFound && isOther(secret, "Secret", ref.Namespace, ref.Name) {
-		state = pool.SourceNotFound
-	}
+	secret, state := fetched(required, RequiredBootstrap, "Secret", ref.Namespace, ref.Name)
 	if state != pool.SourceFound {
 		return pool.BootstrapData{Source: state}
 	}

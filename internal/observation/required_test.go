@@ -94,31 +94,31 @@ func TestFromBootstrap(t *testing.T) {
 		"OtherNamespace": {reason: "So is one of another namespace.", args: `{items: [{resource: {kind: Secret, metadata: {name: s, namespace: team-b}, data: {value: YQ==}}}]}`, want: pool.BootstrapData{Source: pool.SourceNotFound}},
 		"OtherKind":      {reason: "So is one of another kind.", args: `{items: [{resource: {kind: ConfigMap, metadata: {name: s, namespace: team-a}, data: {value: YQ==}}}]}`, want: pool.BootstrapData{Source: pool.SourceNotFound}},
 		"Absent":         {reason: "A Secret that does not exist is there without items.", args: `{}`, want: pool.BootstrapData{Source: pool.SourceNotFound}},
-		"NoData":         {reason: "A Secret may be without data.", args: `{items: [{resource: {}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
-		"NullData":       {reason: "Or have null.", args: `{items: [{resource: {data: null}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
-		"OtherKey":       {reason: "Or have other keys.", args: `{items: [{resource: {data: {other: YQ==}}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
-		"EmptyKey":       {reason: "Or an empty one.", args: `{items: [{resource: {data: {value: ""}}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
-		"NotBase64":      {reason: "A Secret's data is base64.", args: `{items: [{resource: {data: {value: "#cloud-config"}}}]}`, want: pool.BootstrapData{Source: pool.SourceMalformed}},
-		"Found":          {reason: "Bytes are kept as they are.", args: `{items: [{resource: {data: {value: H4sA/w==}}}]}`, want: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte{0x1f, 0x8b, 0x00, 0xff}}},
+		"NoData":         {reason: "A Secret may be without data.", args: `{items: [{resource: {kind: Secret, metadata: {name: s, namespace: team-a}}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
+		"NullData":       {reason: "Or have null.", args: `{items: [{resource: {kind: Secret, metadata: {name: s, namespace: team-a}, data: null}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
+		"OtherKey":       {reason: "Or have other keys.", args: `{items: [{resource: {kind: Secret, metadata: {name: s, namespace: team-a}, data: {other: YQ==}}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
+		"EmptyKey":       {reason: "Or an empty one.", args: `{items: [{resource: {kind: Secret, metadata: {name: s, namespace: team-a}, data: {value: ""}}}]}`, want: pool.BootstrapData{Source: pool.SourceEmpty}},
+		"NotBase64":      {reason: "A Secret's data is base64.", args: `{items: [{resource: {kind: Secret, metadata: {name: s, namespace: team-a}, data: {value: "#cloud-config"}}}]}`, want: pool.BootstrapData{Source: pool.SourceMalformed}},
+		"Found":          {reason: "Bytes are kept as they are.", args: `{items: [{resource: {kind: Secret, metadata: {name: s, namespace: team-a}, data: {value: H4sA/w==}}}]}`, want: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte{0x1f, 0x8b, 0x00, 0xff}}},
 		"TooLarge": {
 			reason: "What is larger than a managed resource can hold is not decoded.",
-			args:   `{items: [{resource: {data: {value: "` + strings.Repeat("YWFh", bootstrap.MaxPayloadBytes/3+1) + `"}}}]}`,
+			args:   `{items: [{resource: {kind: Secret, metadata: {name: s, namespace: team-a}, data: {value: "` + strings.Repeat("YWFh", bootstrap.MaxPayloadBytes/3+1) + `"}}}]}`,
 			want:   pool.BootstrapData{Source: pool.SourceTooLarge},
 		},
 		"LongFormat": {
-			reason: "A format that is longer than any is not supported.", args: `{items: [{resource: {data: {value: YQ==, format: "` + strings.Repeat("YWFh", 1000) + `"}}}]}`,
+			reason: "A format that is longer than any is not supported.", args: `{items: [{resource: {kind: Secret, metadata: {name: s, namespace: team-a}, data: {value: YQ==, format: "` + strings.Repeat("YWFh", 1000) + `"}}}]}`,
 			want: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte("a"), Format: "not base64"},
 		},
 		"Format": {
-			reason: "The Secret may name its format.", args: `{items: [{resource: {data: {value: YQ==, format: aWduaXRpb24=}}}]}`,
+			reason: "The Secret may name its format.", args: `{items: [{resource: {kind: Secret, metadata: {name: s, namespace: team-a}, data: {value: YQ==, format: aWduaXRpb24=}}}]}`,
 			want: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte("a"), Format: "ignition"},
 		},
 		"FormatWithNewline": {
-			reason: "What a shell's echo adds is no part of a format.", args: `{items: [{resource: {data: {value: YQ==, format: aWduaXRpb24K}}}]}`,
+			reason: "What a shell's echo adds is no part of a format.", args: `{items: [{resource: {kind: Secret, metadata: {name: s, namespace: team-a}, data: {value: YQ==, format: aWduaXRpb24K}}}]}`,
 			want: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte("a"), Format: "ignition"},
 		},
 		"FormatNotBase64": {
-			reason: "A format that cannot be decoded is not one of those that are supported, nor is it shown.", args: `{items: [{resource: {data: {value: YQ==, format: "!secret"}}}]}`,
+			reason: "A format that cannot be decoded is not one of those that are supported, nor is it shown.", args: `{items: [{resource: {kind: Secret, metadata: {name: s, namespace: team-a}, data: {value: YQ==, format: "!secret"}}}]}`,
 			want: pool.BootstrapData{Source: pool.SourceFound, Payload: []byte("a"), Format: "not base64"},
 		},
 	}
@@ -140,7 +140,7 @@ func TestFromBootstrap(t *testing.T) {
 		}
 	})
 	t.Run("Key", func(t *testing.T) {
-		req := parse(t, `{observed: {composite: {resource: {metadata: {namespace: team-a}, spec: {bootstrap: {dataSecretRef: {name: s, key: other}}}}}}, requiredResources: {bootstrap-data: {items: [{resource: {data: {value: YQ==, other: Yg==}}}]}}}`)
+		req := parse(t, `{observed: {composite: {resource: {metadata: {namespace: team-a}, spec: {bootstrap: {dataSecretRef: {name: s, key: other}}}}}}, requiredResources: {bootstrap-data: {items: [{resource: {kind: Secret, metadata: {name: s, namespace: team-a}, data: {value: YQ==, other: Yg==}}}]}}}`)
 		if got := string(observe(t, req).Bootstrap.Payload); got != "b" {
 			t.Errorf("From(...): want the bytes of the key that the pool names, got %q", got)
 		}

@@ -38,11 +38,7 @@ func Requirements(rsp *fnv1.RunFunctionResponse, o *pool.Observation) {
 		resources[observation.RequiredBootstrap] = selector("v1", "Secret", secret.Namespace, secret.Name)
 	}
 	if exports := o.Composite.Spec.Cluster.ExportsFrom; exports != nil && syntax.ObjectName.Matches(exports.Name) && o.Exports.Source != pool.SourceRefused {
-		namespace := exports.Namespace
-		if cluster.IsClusterScoped(o.Input.ExportsFrom, exports) {
-			namespace = ""
-		}
-		resources[observation.RequiredExports] = selector(exports.APIVersion, exports.Kind, namespace, exports.Name)
+		resources[observation.RequiredExports] = selector(exports.APIVersion, exports.Kind, cluster.NamespaceOf(o.Input.ExportsFrom, exports), exports.Name)
 	}
 	rsp.Requirements = &fnv1.Requirements{Resources: resources}
 }
