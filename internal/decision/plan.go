@@ -177,7 +177,7 @@ func readingOf(o *pool.Observation, m membership.Members) *rollout.Reading {
 		}
 	}
 	r.Members = slices.Grow(r.Members, len(group.Value.Members))
-	ended := endedOf(o.AWS.Instances.Value)
+	ended := membership.Ended(o.AWS.Instances.Value)
 	for _, member := range group.Value.Members {
 		if ended[member.InstanceID] {
 			continue
@@ -194,20 +194,6 @@ func readingOf(o *pool.Observation, m membership.Members) *rollout.Reading {
 		r.Refresh = &rollout.Refresh{ID: refresh.Value.ID, Status: refresh.Value.Status, Started: refresh.Value.StartTime}
 	}
 	return r
-}
-
-// endedOf are the ids of the instances that EC2 says have ended.
-func endedOf(instances []pool.Instance) map[string]bool {
-	var out map[string]bool
-	for _, i := range instances {
-		if i.Gone() {
-			if out == nil {
-				out = map[string]bool{}
-			}
-			out[i.ID] = true
-		}
-	}
-	return out
 }
 
 // memoryOf is what the last run left in the status.

@@ -106,7 +106,7 @@ func unlistable(instances []pool.Instance) *pool.ReadError {
 // compared is EC2's list held against the group's own.
 func compared(r pool.Reading, last Last) Members {
 	instances := r.Instances.Value
-	m := Members{Instances: sortedByProviderID(living(instances)), Gone: goneOf(instances)}
+	m := Members{Instances: sortedByProviderID(living(instances)), Gone: Ended(instances)}
 	seen, missing, checked := idsOf(instances), []string(nil), false
 	// Made for the first member that EC2 lacks, which most readings have none of.
 	var known map[string]bool
@@ -148,7 +148,7 @@ func withoutGroup(instances []pool.Instance, last []string) Members {
 	if slices.ContainsFunc(last, func(id string) bool { return !seen[instanceID(id)] }) {
 		return Members{}
 	}
-	return Members{Known: true, Instances: sortedByProviderID(living(instances)), Gone: goneOf(instances)}
+	return Members{Known: true, Instances: sortedByProviderID(living(instances)), Gone: Ended(instances)}
 }
 
 // isEmpty reports whether neither the group nor EC2 has a member of a group that wants some.
@@ -178,7 +178,8 @@ func idsOf(instances []pool.Instance) map[string]bool {
 	return out
 }
 
-func goneOf(instances []pool.Instance) map[string]bool {
+// Ended are the ids of the instances that EC2 says have ended, or are about to.
+func Ended(instances []pool.Instance) map[string]bool {
 	out := map[string]bool{}
 	for _, i := range instances {
 		if i.Gone() {
