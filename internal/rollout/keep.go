@@ -32,7 +32,7 @@ func keep(in Inputs, p Plan, seen *Group) []string {
 	current := naming.ResourceTemplate(p.Current)
 	spare := spareOf(in, p, seen)
 	for _, t := range in.Templates {
-		if t.Resource != current && !spare[t.Resource] && isNeeded(t, in, p) {
+		if t.Resource != current && isNeeded(t, in, p, spare[t.Resource]) {
 			names = append(names, t.Resource)
 		}
 	}
@@ -40,7 +40,7 @@ func keep(in Inputs, p Plan, seen *Group) []string {
 	return names
 }
 
-func isNeeded(t Template, in Inputs, p Plan) bool {
+func isNeeded(t Template, in Inputs, p Plan, spare bool) bool {
 	if in.GroupLost || t.Unpersisted {
 		// The id is sent in this run, so the next one can let it go.
 		return true
@@ -48,10 +48,10 @@ func isNeeded(t Template, in Inputs, p Plan) bool {
 	if in.Group == nil {
 		// Nothing launches from it. It stays only until the current one exists, so that a pool whose key changes
 		// during its creation always has a template on the way.
-		return p.CurrentID == ""
+		return p.CurrentID == "" && !spare
 	}
 	if !isSwitched(in.Group, p.CurrentID) {
-		return true
+		return !spare
 	}
 	if !in.Wanted {
 		return false

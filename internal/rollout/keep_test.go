@@ -62,6 +62,14 @@ func TestEditsLeaveFewTemplates(t *testing.T) {
 		"Remembered":   {reason: "Also where the status alone remembers it.", change: func(in *Inputs) { in.Memory.SentID = "lt-1" }, want: append([]string{oldTemplate.Resource, "launch-template-00000001"}, newest...)},
 		"Member":       {reason: "What a member was launched from stays.", change: func(in *Inputs) { in.Reading.Members = members("lt-old", "lt-1") }, want: append([]string{oldTemplate.Resource, "launch-template-00000001"}, newest...)},
 		"UnseenMember": {reason: "Also a member that EC2 does not list.", change: func(in *Inputs) { in.Reading.Members = []Member{{ID: "i-0", TemplateID: "lt-1", Unseen: true}} }, want: append([]string{oldTemplate.Resource, "launch-template-00000001"}, newest...)},
+		"Refreshing": {
+			reason: "While a refresh is at work all stay, as they did before there was one to spare.",
+			change: func(in *Inputs) {
+				in.Templates = append(in.Templates, newTemplate)
+				in.Group, in.Reading = onNew, reading("InProgress", members("lt-new", "lt-old")...)
+			},
+			want: append([]string{oldTemplate.Resource}, all...),
+		},
 		"Unpersisted":  {reason: "An id that is no external name yet is sent first.", change: func(in *Inputs) { in.Templates[2].Unpersisted = true }, want: append([]string{oldTemplate.Resource, "launch-template-00000001"}, newest...)},
 		"BeingCreated": {reason: "One without an id may have one by now.", change: func(in *Inputs) { in.Templates[2].ID = "" }, want: append([]string{oldTemplate.Resource, "launch-template-00000001"}, newest...)},
 		"CreatedAtOnce": {reason: "Of those of one second the names decide, the same in each run.", change: func(in *Inputs) {
