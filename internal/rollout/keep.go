@@ -26,11 +26,12 @@ const maxTemplates = 8
 // operationTime is longer than the provider works on one update of a group, which it gives up after 15 minutes.
 const operationTime = time.Hour
 
-// keep returns the templates beside the current one that something may still need. seen is the group as it is seen in this run.
-func keep(in Inputs, p Plan, seen *Group) []string {
+// keep returns the templates beside the current one that something may still need. old says that the group is seen as it was before
+// the last run: see isOld.
+func keep(in Inputs, p Plan, old bool) []string {
 	var names []string
 	current := naming.ResourceTemplate(p.Current)
-	spare := spareOf(in, p, seen)
+	spare := spareOf(in, p, old)
 	for _, t := range in.Templates {
 		if t.Resource != current && isNeeded(t, in, p, spare[t.Resource]) {
 			names = append(names, t.Resource)
@@ -64,17 +65,17 @@ func isNeeded(t Template, in Inputs, p Plan, spare bool) bool {
 
 // spareOf the templates are those that can go although the group is not on the current one: nothing tells a use of them, and the newest
 // maxSpare of such stay. None can where it is not known what the group uses, or its members.
-func spareOf(in Inputs, p Plan, seen *Group) map[string]bool {
+func spareOf(in Inputs, p Plan, old bool) map[string]bool {
 	spare := map[string]bool{}
-	if in.GroupLost || seen != nil && !isKnown(in, seen) {
+	if in.GroupLost || old || in.Group != nil && in.Wanted && in.Reading == nil {
 		return spare
 	}
 	var unused []Template
 	for _, t := range in.Templates {
-		if t.Resource == naming.ResourceTemplate(p.Current) || t.Unpersisted || t.ID == "" || isNamed(in, seen, t.ID) {
+		if t.Resource == naming.ResourceTemplate(p.Current) || t.Unpersisted || t.ID == "" || isNamed(in, t.ID) {
 			continue
 		}
-		if isSettled(seen, in.Reading) || isLongAgo(t, in.Reading) {
+		if isSettled(in.Group, in.Reading) || isLongAgo(t, in.Reading) {
 			unused = append(unused, t)
 		}
 	}
@@ -85,11 +86,6 @@ func spareOf(in Inputs, p Plan, seen *Group) map[string]bool {
 		spare[t.Resource] = true
 	}
 	return spare
-}
-
-// isKnown reports whether the group is seen as it is, and its members are read if they should be.
-func isKnown(in Inputs, seen *Group) bool {
-	return in.Group == seen && (in.Reading != nil || !in.Wanted)
 }
 
 // isSettled reports whether the group is where it was told to be, by all that tells. Until then the provider may be about to move it
@@ -104,11 +100,9 @@ func isLongAgo(t Template, r *Reading) bool {
 }
 
 // isNamed reports whether anything tells that the group or a member uses a template, or is told to.
-func isNamed(in Inputs, seen *Group, id string) bool {
-	for _, g := range []*Group{in.Group, seen} {
-		if g != nil && (g.Sent == id || g.Observed == id) {
-			return true
-		}
+func isNamed(in Inputs, id string) bool {
+	if g := in.Group; g != nil && (g.Sent == id || g.Observed == id) {
+		return true
 	}
 	return in.Memory.SentID == id || in.Reading != nil && isUsed(in.Reading, id)
 }

@@ -210,7 +210,7 @@ type Plan struct {
 // The provider starts the refresh after it has moved the group, and when that fails never again. A roll that two
 // readings find lost is therefore attempted anew with a template of the same content and another name.
 func Of(in Inputs) Plan {
-	old, seen := isOld(in), in.Group
+	old := isOld(in)
 	if old {
 		in.Group = asSent(in)
 	}
@@ -227,7 +227,7 @@ func Of(in Inputs) Plan {
 	p.Phase, p.Reason = phase(in, p, current)
 	p.Memory.Phase = p.Phase
 	p.Memory.EarlierRefresh, p.Memory.NewestRefresh = rememberedRefreshes(in, p)
-	p.Keep = keep(in, p, seen)
+	p.Keep = keep(in, p, old)
 	return p
 }
 
