@@ -102,6 +102,15 @@ func TestStatusFailsStatic(t *testing.T) {
 		o.Composite.Spec.MachineImage.ID = nil
 		o.AWS.Image = pool.Read[*pool.Image]{Asked: true, Err: &pool.ReadError{Reason: pool.ReadTimedOut, Message: "timed out"}}
 	}
+	// readBefore is what this process read last, so many nanoseconds after the reading that the list is from.
+	readBefore := func(later int) change {
+		return func(o *pool.Observation) {
+			o.Composite.Status.ListedReading = "2026-11-29T12:00:00.000000000Z"
+			o.AWS.Earlier = pool.Read[[]pool.Instance]{
+				Asked: true, At: time.Date(2026, 11, 29, 12, 0, 0, later, time.UTC), Value: []pool.Instance{{ID: "i-77", Zone: "us-east-1a", State: "running"}},
+			}
+		}
+	}
 	cases := map[string]struct {
 		reason string
 		args   *pool.Observation
@@ -119,23 +128,13 @@ func TestStatusFailsStatic(t *testing.T) {
 		},
 		"ThrottledAndStale": {
 			reason: "What was read before the status that Crossplane shows does not leave the list.",
-			args: readPool(lastKnown, readFails, func(o *pool.Observation) {
-				o.Composite.Status.ListedReading = "2026-11-29T12:00:00.000000000Z"
-				o.AWS.Earlier = pool.Read[[]pool.Instance]{
-					Asked: true, At: time.Date(2026, 11, 29, 12, 0, 0, 1, time.UTC), Value: []pool.Instance{{ID: "i-77", Zone: "us-east-1a", State: "running"}},
-				}
-			}),
-			want: want{members: 3, instances: 3, replicas: 7, image: pinnedImage, health: "unknown", reason: "Throttled"},
+			args:   readPool(lastKnown, readFails, readBefore(1)),
+			want:   want{members: 3, instances: 3, replicas: 7, image: pinnedImage, health: "unknown", reason: "Throttled"},
 		},
 		"ThrottledAfterAnotherReplica": {
 			reason: "What was read before the reading that the list is from does not come back to it.",
-			args: readPool(lastKnown, readFails, func(o *pool.Observation) {
-				o.Composite.Status.ListedReading = "2026-11-29T12:00:00.000000000Z"
-				o.AWS.Earlier = pool.Read[[]pool.Instance]{
-					Asked: true, At: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC), Value: []pool.Instance{{ID: "i-77", Zone: "us-east-1a", State: "running"}},
-				}
-			}),
-			want: want{members: 2, instances: 2, replicas: 7, image: pinnedImage, health: "unknown", reason: "Throttled"},
+			args:   readPool(lastKnown, readFails, readBefore(0)),
+			want:   want{members: 2, instances: 2, replicas: 7, image: pinnedImage, health: "unknown", reason: "Throttled"},
 		},
 		"InstancesFail": {
 			reason: "A desired capacity that was read counts, though the instances were not.",
