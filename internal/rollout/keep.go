@@ -72,10 +72,7 @@ func spareOf(in Inputs, p Plan, old bool) map[string]bool {
 	}
 	var unused []Template
 	for _, t := range in.Templates {
-		if t.Resource == naming.ResourceTemplate(p.Current) || t.Unpersisted || t.ID == "" || isNamed(in, t.ID) {
-			continue
-		}
-		if isSettled(in.Group, in.Reading) || isLongAgo(t, in.Reading) {
+		if t.Resource != naming.ResourceTemplate(p.Current) && isUnused(t, in) {
 			unused = append(unused, t)
 		}
 	}
@@ -86,6 +83,14 @@ func spareOf(in Inputs, p Plan, old bool) map[string]bool {
 		spare[t.Resource] = true
 	}
 	return spare
+}
+
+// isUnused reports whether nothing tells a use of a template, and the provider cannot be about to use it.
+func isUnused(t Template, in Inputs) bool {
+	if t.Unpersisted || t.ID == "" || isNamed(in, t.ID) {
+		return false
+	}
+	return isSettled(in.Group, in.Reading) || isLongAgo(t, in.Reading)
 }
 
 // isSettled reports whether the group is where it was told to be, by all that tells. Until then the provider may be about to move it

@@ -47,8 +47,8 @@ var mutants = []mutant{ //nolint:gochecknoglobals // A constant table.
 	{
 		name: "drops a template to which the provider may be moving the group", property: deletion, blind: true,
 		file: "internal/rollout/keep.go",
-		from: "if isSettled(",
-		to:   "spare[t.Resource] = true\n\t\tif isSettled(",
+		from: "isUnused(t, in) {\n\t\t\tunused = append(unused, t)",
+		to:   "!t.Unpersisted && t.ID != \"\" && !isNamed(in, t.ID) {\n\t\t\tspare[t.Resource] = true",
 	},
 	{
 		name: "drops a template that a member was launched from", property: deletion,
