@@ -76,7 +76,7 @@ func rollEvents(o *pool.Observation, p planned) []Event {
 	return nil
 }
 
-// isAnotherAttempt reports whether a roll is attempted anew, which is told of each attempt, whatever came before it.
+// isAnotherAttempt reports whether the function starts a roll again. An event says so for each attempt, because each replaces nodes.
 func isAnotherAttempt(last *v1alpha1.RolloutStatus, p planned, message string) bool {
 	return p.Reason == rollout.ReasonRetrying && last.RollKey == p.Memory.RollKey && last.Message != message
 }

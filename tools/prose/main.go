@@ -34,8 +34,6 @@ var avoided = map[string]string{
 	"utilize":     "use",
 	"leverage":    "use",
 	"in order to": "to",
-	"the seed's":  "what a reader of the repository can see",
-	"(notes":      "a fact of docs/provider-behaviour.md, by its number",
 }
 
 func main() {
