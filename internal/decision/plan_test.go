@@ -1,6 +1,10 @@
 package decision
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -468,5 +472,33 @@ func TestHeldGroupIsNotMoved(t *testing.T) {
 	}))
 	if got := verdictOf(t, d, v1alpha1.ConditionInfrastructureReady); got.Status != condition.True {
 		t.Errorf("Of(...): InfrastructureReady is %+v for a template that the group does not use", got)
+	}
+}
+
+// TestNoTemplateBeyondTheMost holds that a pool with as many templates as may be keeps all of them, makes no other, and says why, and
+// that its group stays where it is.
+func TestNoTemplateBeyondTheMost(t *testing.T) {
+	o := readPool(readFails, newVersion, func(o *pool.Observation) {
+		for i := range 7 {
+			key := fmt.Sprintf("%08x", i)
+			o.Managed.Templates["launch-template-"+key] = template(key, "lt-"+key)
+		}
+	})
+	d := Of(o)
+	var kept []string
+	for _, tpl := range d.Templates {
+		if tpl.Held == nil {
+			t.Errorf("%s is not held as it is", tpl.Resource)
+		}
+		kept = append(kept, tpl.Resource)
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(o.Managed.Templates)), kept); diff != "" {
+		t.Errorf("templates: -want, +got:\n%s", diff)
+	}
+	if d.Group == nil || d.Group.TemplateID != "lt-current" {
+		t.Errorf("the group leaves its template: %+v", d.Group)
+	}
+	if got := d.Status.Rollout.Message; !strings.Contains(got, "8 launch templates of earlier settings") {
+		t.Errorf("status.rollout.message: %s", got)
 	}
 }
